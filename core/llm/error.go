@@ -14,7 +14,8 @@ const (
 	Cut         Kind = "cut"         // the stream ended in the middle
 	Refused     Kind = "refused"     // the key or the right to use the model is missing
 	Missing     Kind = "missing"     // no such model or address
-	Limited     Kind = "limited"     // too many requests, or out of quota
+	Limited     Kind = "limited"     // too many requests for now
+	Spent       Kind = "spent"       // no credit or quota left
 	Overloaded  Kind = "overloaded"  // the server's own trouble
 	Garbage     Kind = "garbage"     // an answer that is none: HTML, broken JSON
 	TooLong     Kind = "too long"    // the prompt does not fit
@@ -23,12 +24,14 @@ const (
 )
 
 // Error is what a model or its server did wrong. Its text is for the operator;
-// Sentence is for the chat.
+// Sentence is for the chat. Neither holds a key, and Err's chain does not
+// either: transport errors are unwrapped from the address they carry.
 type Error struct {
 	Kind   Kind
 	Model  string        // Info.Name
 	Status int           // HTTP status, 0 when there was none
 	After  time.Duration // how long the server asks to wait, 0: it does not say
+	Waited time.Duration // of Silent: the limit that was met
 	Err    error
 }
 
@@ -42,3 +45,12 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// heals says whether the same request may succeed later.
+func (k Kind) heals() bool {
+	switch k {
+	case Refused, Spent, Missing, Bad, NoVision, TooLong:
+		return false
+	}
+	return true
+}

@@ -82,9 +82,9 @@ type Message struct {
 	Role   Role
 	Text   string
 	Images []Image // of a User row
-	// Calls and Reasoning are of an Assistant row. Reasoning is sent back
-	// only to the model (Info.ID) that wrote it, and only where the provider
-	// wants it.
+	// Calls and Reasoning are of an Assistant row, ReasonedBy is the model
+	// (Reply.ModelID) that wrote it. Only to that model Reasoning and
+	// Call.Extra go back, and only where the provider wants them.
 	Calls       []Call
 	Reasoning   string
 	ReasonedBy  string
@@ -108,13 +108,16 @@ type Call struct {
 	// Broken says why Args could not be read; Args is then "{}", and the call
 	// must not run.
 	Broken string `json:"broken,omitempty"`
+	// Extra is the provider's own (a signature, say); it is kept and sent back
+	// as it came.
+	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
 // ToolSpec describes a tool to the model.
 type ToolSpec struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // JSON Schema of an object
+	Schema      json.RawMessage // JSON Schema of an object; not to be changed once it was sent
 }
 
 // Request is one prompt.
@@ -130,7 +133,8 @@ type Delta struct {
 	Text      string
 	Reasoning string
 	// Restart says that all that was streamed for this request is void: it is
-	// being tried again, perhaps with another model.
+	// being tried again, perhaps with another model, or what looked like the
+	// answer turned out to be reasoning.
 	Restart bool
 }
 
@@ -140,7 +144,7 @@ type Finish string
 const (
 	FinishStop   Finish = "stop"   // it was complete
 	FinishCalls  Finish = "calls"  // it asks for tools
-	FinishLength Finish = "length" // it met the output limit
+	FinishLength Finish = "length" // it met the output limit; there may be calls all the same
 	FinishFilter Finish = "filter" // the provider withheld the rest
 )
 

@@ -27,19 +27,24 @@ type Adapter interface {
 	Traits(k Key) Traits
 
 	// Render turns a post into the messages it becomes, each within the
-	// limits of the chat, in order; at least one. It is pure. An error means
-	// that no form of the post can be shown and is a dead letter.
+	// limits of the chat, in order; at least one. It is pure. A post with
+	// Replaces will be shown by edit, so the limit of edits holds. The core
+	// fills in ID, Post, Kind, Last and Answers of the parts itself. An error
+	// means that no form of the post can be shown and is a dead letter.
 	Render(k Key, p Post) ([]Part, error)
 
 	// Deliver shows one part and returns the ids of the messages it became,
 	// which may be none (an ephemeral reply). It may block for as long as the
 	// platform takes. Errors: ErrPermanent, RetryAfter and Relocated mean
 	// what they say; any other is retried later with Unsure set, since the
-	// part may have arrived.
+	// part may have arrived. One that means that nobody answered keeps the
+	// net error in its chain: an outage is waited out, an answer that stays
+	// bad is not.
 	Deliver(ctx context.Context, k Key, p Part) ([]MessageID, error)
 
-	// Edit changes a message that showed was so that it shows now. An edit
-	// that changes nothing is not an error. Twice is fine.
+	// Edit changes a message that showed was so that it shows now; after a
+	// restart was may be empty, since what the message shows is not known. An
+	// edit that changes nothing is not an error. Twice is fine.
 	Edit(ctx context.Context, k Key, m MessageID, was, now Part) error
 
 	// Delete removes a message. One that is gone already is not an error.

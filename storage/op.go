@@ -13,10 +13,13 @@ const Anywhere = ^uint64(0)
 
 // Append adds entries to the end of a stream. With After not Anywhere it is
 // conditional: the last record must have the sequence number After (0: the
-// stream is empty), else ErrConflict; but if the records after After already
-// carry exactly the ids of Entries, the append stands and succeeds. With
-// Anywhere, an entry whose id is in the stream already is passed over, as long
-// as the engine remembers the id (KeepFinished at least).
+// stream is empty), else ErrConflict; but if the records that follow After
+// carry the ids of Entries, whatever others have added since, the append stands
+// and succeeds. Without Entries it only asks whether the stream ends at After.
+// With Anywhere, an entry whose id was appended Anywhere before is passed over,
+// as long as the engine remembers the id (KeepFinished at least). The ids of
+// conditional appends need not be remembered: write a stream in one way or in
+// the other.
 type Append struct {
 	Stream  string
 	After   uint64
@@ -49,7 +52,8 @@ type Put struct {
 }
 
 // Delete removes a row; one that does not exist is fine. With Rev not AnyRev
-// it is conditional on an existing row having that revision.
+// it is conditional on an existing row having that revision. A row that is put
+// again afterwards has revision 1 once more.
 type Delete struct {
 	Table string
 	Key   string
@@ -57,7 +61,7 @@ type Delete struct {
 }
 
 // Enqueue puts an item at the end of a lane. If the queue knows the id in any
-// state, waiting, done or dead, nothing changes.
+// state, waiting, done or dead, nothing changes. Key and Lane may be empty.
 type Enqueue struct {
 	Queue string
 	ID    string
@@ -101,7 +105,8 @@ type Bury struct {
 	Reason string
 }
 
-// Revive puts a dead item at the end of its lane again, with no attempts.
+// Revive puts a dead item at the end of its lane again, as if it arrived now:
+// with a new Seq and no attempts.
 type Revive struct {
 	Queue string
 	ID    string
@@ -115,13 +120,15 @@ type Drop struct {
 }
 
 // Refer keeps a blob for as long as the named owner refers to it. Owners are
-// names that the caller chooses; the pair counts once.
+// names that the caller chooses; the pair counts once. The blob need not be
+// there yet: the reference counts when it comes.
 type Refer struct {
 	Blob  string
 	Owner string
 }
 
-// Unrefer ends all references of an owner.
+// Unrefer ends all references of an owner. For what nobody else keeps,
+// KeepBlobs begins now.
 type Unrefer struct{ Owner string }
 
 func (Append) op()  {}

@@ -51,6 +51,8 @@ type Applier interface {
 	// Apply does the ops in order as one step and returns when it is durable.
 	// No ops: it returns nil at once. A batch that breaks a rule of this
 	// package (two conditional ops, an empty name) is an error that says so.
+	// The bytes in ops are the store's until Apply has returned, and if its
+	// context has ended, for good.
 	Apply(ctx context.Context, ops ...Op) error
 }
 
@@ -131,11 +133,11 @@ type Filter struct {
 // Item is one element of a queue.
 type Item struct {
 	ID       string
-	Seq      uint64 // order of arrival in the whole queue
+	Seq      uint64 // order of arrival in the whole queue; may have gaps
 	Key      string
 	Lane     string
 	State    State
-	Data     []byte
+	Data     []byte    // of a waiting or dead item
 	Result   []byte    // what Finish left, of a done item
 	Reason   string    // of a dead item
 	Attempts int       // how often Retry put it back

@@ -16,14 +16,16 @@ import (
 // oldest gives way to a new one, but not before it stood for a while: else the
 // same flood could push out everybody's code before an owner can type it.
 // Whoever is crowded out is told the way around the list, which is their id.
+// PairingLife is how long a pairing code is good for.
+const PairingLife = time.Hour
+
 const (
-	pairingLife    = time.Hour
 	pairingPending = 3                // of the whole gateway
 	pairingStands  = 10 * time.Minute // before it may give way
 )
 
 // pairingRow is the request of one account, which gets one code within
-// pairingLife, however often it asks.
+// PairingLife, however often it asks.
 type pairingRow struct {
 	Code    string    `json:"code"`
 	User    chat.User `json:"user"` // cleaned
@@ -56,7 +58,7 @@ func (a *Access) introduce(ctx context.Context, ev chat.Event) (Verdict, error) 
 		return Verdict{}, err
 	}
 	mine := pairingRow{
-		Code: code, At: ev.Key, Since: a.now(), Expires: a.now().Add(pairingLife), Told: a.now(),
+		Code: code, At: ev.Key, Since: a.now(), Expires: a.now().Add(PairingLife), Told: a.now(),
 		User: chat.User{ID: ev.From.ID, Handle: clean(ev.From.Handle), Name: clean(ev.From.Name)},
 	}
 	sentence, err := a.invitation(ctx, mine)

@@ -149,6 +149,10 @@ type Command struct {
 	// Control commands are taken at once, also while a turn runs; the others
 	// keep their place among the messages.
 	Control bool
+	// Urgent commands act on what is under way. An adapter that feeds lines
+	// one after the other, each when the one before was answered, does not
+	// hold these back.
+	Urgent bool
 }
 
 // Where limits in which chats a command makes sense.

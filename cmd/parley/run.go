@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"parley/core/api"
+	"parley/core/chat"
+	"parley/core/llm"
+	"parley/core/session"
+)
+
+// stage is one long-lived part of a running parley.
+type stage struct {
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// begin runs a part until its stop. If it ends by itself with an error, that
+// is told on failed, which has room for all stages.
+func begin(ctx context.Context, failed chan<- error, run func(context.Context) error) *stage {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &stage{cancel, make(chan error, 1)}
+	go func() {
+		err := run(ctx)
+		if err != nil {
+			failed <- err
+		}
+		s.done <- err
+	}()
+	return s
+}
+
+// stop ends the part and waits for it.
+func (s *stage) stop() error {
+	s.cancel()
+	return <-s.done
+}
+
+// Serve runs parley until ctx ends or the person at the terminal leaves. It
+// stops in order: first nothing new comes in, then turns reach a safe point,
+// then what is ready is shown, and the rest waits on disk for the next start.
+func (a *app) Serve(ctx context.Context, terminal bool) error {
+	socket, err := api.Listen(a.setup.Config.DataDir)
+	if err != nil {
+		return err
+	}
+	models, err := a.models(ctx)
+	if err != nil {
+		return errors.Join(err, socket.Close())
+	}
+	listener, err := a.listen(terminal)
+	if err != nil {
+		return errors.Join(err, socket.Close())
+	}
+	host := a.newHost(models, terminal)
+	a.host.Store(host)
+	a.offerClaim(ctx)
+
+	const stages = 6
+	failed := make(chan error, stages)
+	box := begin(ctx, failed, a.box.Run)
+	hosting := begin(ctx, failed, host.Run)
+	intake := begin(ctx, failed, a.connect)
+	web := begin(ctx, failed, func(ctx context.Context) error { return a.serveHTTP(ctx, listener) })
+	command := begin(ctx, failed, func(ctx context.Context) error { return socket.Serve(ctx, a.API(), a.refused) })
+	keeping := begin(ctx, failed, a.keepHouse)
+
+	select {
+	case <-ctx.Done():
+		a.setup.Log.Info().Msg("stopping")
+	case <-a.left:
+	case err = <-failed:
+	}
+	err = errors.Join(err, keeping.stop(), web.stop(), intake.stop(), hosting.stop())
+	a.flush()
+	return errors.Join(err, box.stop(), command.stop())
+}
+
+// newHost makes the conversations. Those of adapters that this run does not
+// have are left alone.
+func (a *app) newHost(models []llm.Model, terminal bool) *session.Host {
+	c := a.sessionConfig()
+	if terminal {
+		c.Grace = time.Second // somebody waits for the prompt of their shell
+	}
+	log := a.setup.Log.With().Str("part", "session").Logger()
+	pool := llm.NewPool(models, llm.Options{Failed: func(e *llm.Error) {
+		a.setup.Log.Warn().Err(e).Str("part", "model").Msg("asking a model")
+	}})
+	return session.New(session.Parts{
+		Store: a.store, Outbox: a.box, Models: pool, Front: a.gateway, Config: c, Log: log,
+		Here: func(k chat.Key) bool { return a.adapters[k.Adapter] != nil },
+	})
+}
+
+func (a *app) sessionConfig() session.Config {
+	from := a.setup.Config.Session
+	c := session.Defaults()
+	if from.Prompt != "" {
+		c.Prompt = from.Prompt
+	}
+	c.MaxRounds, c.TurnTimeout = from.MaxRounds, from.TurnTimeout
+	c.KeepRaw, c.CompactAt, c.SummaryBy = from.KeepMessages, from.CompactAt, from.SummaryBy
+	c.Idle, c.Grace = from.Idle, from.Grace
+	c.Zone = a.setup.Config.Location()
+	c.Workdir = a.setup.Config.Workspace
+	return c
+}
+
+// listen opens http.listen, which a chat at the terminal does without.
+func (a *app) listen(terminal bool) (net.Listener, error) {
+	if terminal {
+		return nil, nil
+	}
+	return api.ListenHTTP(a.setup.Config.HTTP.Listen)
+}
+
+func (a *app) serveHTTP(ctx context.Context, l net.Listener) error {
+	mux := api.Health(a.ready, a.setup.Redact.String)
+	mux.Handle("/adapters/", a.gateway.Routes())
+	return api.ServeHTTP(ctx, l, mux, a.setup.Log)
+}
+
+func (a *app) refused(r api.Refusal) {
+	a.setup.Log.Warn().Int("pid", r.PID).Int("uid", r.UID).Str("why", r.Why).Msg("a caller on the socket was refused")
+}
+
+// offerClaim prints the code with which the first owner claims parley, if a
+// platform is connected and nobody owns it yet.
+func (a *app) offerClaim(ctx context.Context) {
+	if len(a.setup.Config.Platforms()) == 0 || a.setup.Terminal {
+		return
+	}
+	code, ops, needed, err := a.access.ClaimCode(ctx)
+	if err == nil {
+		err = a.store.Apply(ctx, ops...)
+	}
+	switch {
+	case err != nil:
+		a.setup.Log.Error().Err(err).Msg("making the claim code")
+	case needed:
+		a.setup.Log.Warn().Msg("nobody owns this parley yet: send the bot, in a private chat, the words /claim " + code)
+	}
+}
+
+// flushTime is how long a stop waits for posts that are ready to be shown.
+const flushTime = 2 * time.Second
+
+// flush gives what is ready a moment to be shown. What is not shown by then
+// waits on disk.
+func (a *app) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		n, err := a.box.Waiting(ctx)
+		if err != nil || n == 0 {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keepHouse removes what has outlived its keeping, at the start and then every
+// hour.
+func (a *app) keepHouse(ctx context.Context) error {
+	ticker := time.NewTicker(time.Hour)
+	defer ticker.Stop()
+	for {
+		if err := a.sweep(ctx); err != nil && ctx.Err() == nil {
+			a.setup.Log.Error().Err(err).Msg("sweeping the store")
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (a *app) sweep(ctx context.Context) error {
+	ops, err := a.access.Tidy(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.store.Apply(ctx, ops...); err != nil {
+		return err
+	}
+	return a.store.Sweep(ctx)
+}

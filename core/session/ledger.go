@@ -1,0 +1,196 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"parley/core/chat"
+	"parley/core/llm"
+	"parley/storage"
+)
+
+// Carried is what a conversation has set or summed up, apart from what was
+// said. A [Summarised] holds a copy, so that the log need not be read from its
+// beginning.
+type Carried struct {
+	Model string           `json:"model,omitempty"` // the picked model, "" for the configured order
+	Spent map[string]Spend `json:"spent,omitempty"` // by model name
+	// Ratio is how many tokens the provider counted for each that was
+	// estimated, 0 when it has not told yet.
+	Ratio float64 `json:"ratio,omitempty"`
+}
+
+// Spend is what one model has cost in a conversation.
+type Spend struct {
+	Requests int       `json:"requests"`
+	Usage    llm.Usage `json:"usage"`
+	Dollars  float64   `json:"dollars"`
+}
+
+func (c Carried) clone() Carried {
+	c.Spent = maps.Clone(c.Spent)
+	return c
+}
+
+func (c *Carried) spend(model string, u llm.Usage, dollars float64) {
+	if model == "" {
+		return
+	}
+	if c.Spent == nil {
+		c.Spent = make(map[string]Spend)
+	}
+	s := c.Spent[model]
+	s.Requests++
+	s.Usage = s.Usage.Add(u)
+	s.Dollars += dollars
+	c.Spent[model] = s
+}
+
+// openTurn is a turn that has started and not ended.
+type openTurn struct {
+	id       string
+	began    uint64 // where in the log
+	by       chat.User
+	rounds   int            // complete answers so far
+	events   []string       // what it took up, to be named when it ends
+	replyTo  chat.MessageID // the message that started it, where others read along
+	tries    int            // attempts in a row that have left nothing behind
+	pending  []llm.Call     // calls without a result
+	finish   llm.Finish     // how the last round ended
+	lengthen int            // rounds in a row that met the output limit
+}
+
+// ledger is a conversation as its log tells it. The entries are what the
+// prompt is made of; their slice only ever grows or is replaced, so a copy of
+// the header is a snapshot.
+type ledger struct {
+	seq     uint64
+	entries []Entry
+	summary string
+	carried Carried
+	turn    *openTurn // nil when none is open
+
+	lastTurn string // the newest that began, open or not
+}
+
+// readPage is how many records are read from the store at once.
+const readPage = 512
+
+// load reads a stream from a sequence number on.
+func (l *ledger) load(ctx context.Context, from storage.Log, stream string, seq uint64) error {
+	return each(ctx, from, stream, seq, l.add)
+}
+
+// each reads a stream from a sequence number on, entry by entry.
+func each(ctx context.Context, from storage.Log, stream string, seq uint64, f func(Entry)) error {
+	for {
+		records, err := from.Read(ctx, stream, seq, readPage)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", stream, err)
+		}
+		for _, r := range records {
+			e, err := decode(r.Seq, r.Data)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", stream, err)
+			}
+			f(e)
+			seq = r.Seq + 1
+		}
+		if len(records) < readPage {
+			return nil
+		}
+	}
+}
+
+// add folds one entry in.
+func (l *ledger) add(e Entry) {
+	l.seq = e.Seq
+	if l.turn != nil {
+		l.turn.add(e)
+	}
+	switch b := e.Body.(type) {
+	case TurnStarted:
+		l.turn, l.lastTurn = &openTurn{id: b.Turn, began: e.Seq, by: b.By, tries: 1}, b.Turn
+	case TurnEnded:
+		l.turn = nil
+	case Summarised:
+		l.summarise(b)
+	case Cleared:
+		l.entries, l.summary = nil, ""
+	case ModelPicked:
+		l.carried.Model = b.Model
+	case AssistantSaid:
+		l.carried.spend(b.Model, b.Usage, b.Cost)
+		if b.Estimate > 0 && b.Usage.Input > 0 && !b.Usage.Guessed {
+			l.carried.Ratio = float64(b.Usage.Input) / float64(b.Estimate)
+		}
+		l.entries = append(l.entries, e)
+	case UserSaid, ToolStated, Noted:
+		l.entries = append(l.entries, e)
+	case Attempted, Suspended:
+	default:
+		panic(fmt.Sprintf("session: unknown entry %T", b))
+	}
+}
+
+func (l *ledger) summarise(s Summarised) {
+	keep := slices.IndexFunc(l.entries, func(e Entry) bool { return e.Seq > s.Through })
+	if keep < 0 {
+		keep = len(l.entries)
+	}
+	l.entries = slices.Clone(l.entries[keep:])
+	l.summary = s.Text
+	l.carried = s.Carried.clone()
+	l.carried.spend(s.Model, s.Usage, s.Cost)
+}
+
+// add folds an entry into the open turn.
+func (t *openTurn) add(e Entry) {
+	switch b := e.Body.(type) {
+	case UserSaid:
+		if e.Origin != "" {
+			t.events = append(t.events, e.Origin)
+		}
+		if t.replyTo == "" && !b.Private {
+			t.replyTo = b.Message
+		}
+	case AssistantSaid:
+		t.tries, t.rounds, t.finish = 0, b.Round, b.Finish
+		t.pending = slices.Clone(b.Calls)
+		if b.Finish == llm.FinishLength {
+			t.lengthen++
+		} else {
+			t.lengthen = 0
+		}
+	case ToolStated:
+		t.tries = 0
+		if b.State.Ended() {
+			t.pending = slices.DeleteFunc(t.pending, func(c llm.Call) bool { return c.ID == b.Call })
+		}
+	case Attempted:
+		t.tries++
+	case Summarised, Noted, Suspended:
+		t.tries = 0
+	case TurnStarted, Cleared, ModelPicked, TurnEnded:
+	default:
+		panic(fmt.Sprintf("session: unknown entry %T", b))
+	}
+}
+
+// view returns a snapshot for those beside the actor.
+func (l *ledger) view() View {
+	return View{
+		Entries: l.entries[:len(l.entries):len(l.entries)],
+		Summary: l.summary,
+		Carried: l.carried.clone(),
+	}
+}
+
+// View is a conversation at one moment: a copy that nobody changes.
+type View struct {
+	Entries []Entry
+	Summary string
+	Carried Carried
+}

@@ -31,10 +31,9 @@ type room struct {
 func rooms() []room {
 	leaves := []string{"tools", "core/chat", "storage"}
 	all := []room{
-		{".", nil, "it carries the shipped file and nothing else"},
 		{"cmd/parley/config", []string{"core/chat"}, "it reads a file; the assembly hands each room its part"},
 		{"cmd/parley/redact", nil, "everything is written through it, so it stands below all"},
-		{"cmd/...", []string{".", "..."}, "only cmd sees all"},
+		{"cmd/...", []string{"..."}, "only cmd sees all"},
 		{"core/chat", nil, "a leaf: the words that adapters and core share, so neither has to know the other"},
 		{"storage", nil, "a leaf: a contract that knows nothing of what is stored"},
 		{"storage/...", []string{"storage"}, "an engine or a suite knows the contract alone, or it could not be replaced"},

@@ -2,7 +2,7 @@ package storage
 
 import "time"
 
-// Op is one step of an [Applier.Apply]. The set is sealed: [Append], [Put],
+// Op is one step of an [Applier.Apply]. The set is sealed: [Append], [Trim], [Put],
 // [Delete], [Enqueue], [Update], [Finish], [Retry], [Bury], [Revive], [Drop],
 // [Refer] and [Unrefer]. Each is a literal; repeating one that already stands
 // succeeds and changes nothing.
@@ -31,6 +31,15 @@ type Append struct {
 type Entry struct {
 	ID   string
 	Data []byte
+}
+
+// Trim removes the records of a stream up to the sequence number Through, but
+// never the last one of the stream: numbers go on from it. It takes as long as
+// it removes, so much is trimmed in several steps. A conditional append whose
+// records were trimmed cannot be recognised as repeated any more.
+type Trim struct {
+	Stream  string
+	Through uint64
 }
 
 // Revision conditions of Put and Delete.
@@ -132,6 +141,7 @@ type Refer struct {
 type Unrefer struct{ Owner string }
 
 func (Append) op()  {}
+func (Trim) op()    {}
 func (Put) op()     {}
 func (Delete) op()  {}
 func (Enqueue) op() {}
@@ -153,7 +163,7 @@ func Conditional(o Op) bool {
 		return o.Rev != AnyRev
 	case Delete:
 		return o.Rev != AnyRev
-	case Enqueue, Update, Finish, Retry, Bury, Revive, Drop, Refer, Unrefer:
+	case Trim, Enqueue, Update, Finish, Retry, Bury, Revive, Drop, Refer, Unrefer:
 		return false
 	default:
 		panic("storage: unknown op")

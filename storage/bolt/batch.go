@@ -105,6 +105,8 @@ func (b *batch) do(o storage.Op) error {
 	switch o := o.(type) {
 	case storage.Append:
 		return b.append(o)
+	case storage.Trim:
+		return b.trim(o)
 	case storage.Put:
 		return b.putRow(o)
 	case storage.Delete:

@@ -107,6 +107,27 @@ func (b *batch) append(o storage.Append) error {
 	return nil
 }
 
+// trim removes records from the beginning. The last one stays: numbers are
+// read off it.
+func (b *batch) trim(o storage.Trim) error {
+	through := min(o.Through, max(b.lastSeq(o.Stream), 1)-1)
+	prefix := within(o.Stream)
+	c := b.tx.Bucket([]byte(inRecords)).Cursor()
+	var gone [][]byte
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		if d := (decoder{b: k[len(prefix):]}); d.uint64() > through {
+			break
+		}
+		gone = append(gone, bytes.Clone(k))
+	}
+	for _, k := range gone {
+		if err := b.delete(inRecords, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // remember reports whether an unconditional entry is known, and from now on
 // it is, for KeepFinished.
 func (b *batch) remember(stream, id string) (known bool, err error) {

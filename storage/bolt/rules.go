@@ -38,6 +38,8 @@ func checkOp(o storage.Op) error {
 	switch o := o.(type) {
 	case storage.Append:
 		return checkAppend(o)
+	case storage.Trim:
+		return checkNames("stream", o.Stream)
 	case storage.Put:
 		if o.Rev != storage.AnyRev && o.ID == "" {
 			return fmt.Errorf("a conditional put needs an id")

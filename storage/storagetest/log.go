@@ -80,6 +80,19 @@ var logTrials = []trial{
 			k.equal(k.tail("s", n), want, fmt.Sprint("tail ", n))
 		}
 	}},
+	{"a stream is trimmed from its beginning, and its numbers go on", func(k *kit) {
+		k.apply(storage.Append{Stream: "s", After: 0, Entries: entries("a", "b", "c")},
+			storage.Append{Stream: "t", After: storage.Anywhere, Entries: entries("other")})
+		k.apply(storage.Trim{Stream: "s", Through: 1})
+		k.equal(k.stream("s"), "b c", "stream")
+		k.apply(storage.Trim{Stream: "s", Through: 9}, storage.Trim{Stream: "s", Through: 1}, storage.Trim{Stream: "none", Through: 5})
+		k.reopen()
+		k.equal(k.stream("s"), "c", "stream")
+		k.apply(storage.Append{Stream: "s", After: 3, Entries: entries("d")})
+		k.equal(k.stream("s"), "c d", "stream")
+		k.equal(k.stream("t"), "other", "stream")
+		k.conflict(storage.Append{Stream: "s", After: 0, Entries: entries("a", "b", "c")})
+	}},
 	{"streams do not meet, whatever their names", func(k *kit) {
 		names := []string{"a", "ab", "a\x00", "a\x00b", "\x00", "\x01a", "ä", "a/b"}
 		for _, name := range names {

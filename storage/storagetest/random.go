@@ -77,7 +77,7 @@ func (p *pair) op(t *rapid.T) storage.Op {
 	table, queue := pick(t, "table", "t", "t2"), pick(t, "queue", "q", "q2")
 	data := []byte(pick(t, "data", "", "a", "b", strings.Repeat("long", 300)))
 	rev := rapid.SampledFrom([]uint64{storage.AnyRev, storage.AnyRev, 0, 1, 2}).Draw(t, "rev")
-	switch rapid.IntRange(0, 13).Draw(t, "kind") {
+	switch rapid.IntRange(0, 14).Draw(t, "kind") {
 	case 0:
 		return storage.Append{Stream: stream, After: storage.Anywhere, Entries: []storage.Entry{{ID: id, Data: data}, {ID: "x" + id}}}
 	case 1:
@@ -102,6 +102,9 @@ func (p *pair) op(t *rapid.T) storage.Op {
 		return storage.Revive{Queue: queue, ID: id}
 	case 12:
 		return storage.Drop{Queue: queue, ID: id}
+	case 13:
+		end := uint64(len(p.model.streams[stream]))
+		return storage.Trim{Stream: stream, Through: rapid.Uint64Range(0, end+1).Draw(t, "through")}
 	default:
 		owner := pick(t, "owner", "o", "o2")
 		if len(p.blobs) == 0 || rapid.Bool().Draw(t, "unrefer") {

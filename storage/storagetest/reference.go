@@ -22,6 +22,7 @@ var _ storage.Store = (*Reference)(nil)
 type Reference struct {
 	now     func() time.Time
 	streams map[string][]storage.Record
+	trimmed map[string]uint64
 	ids     map[[2]string]time.Time // stream, id of an unconditional entry -> since
 	rows    map[[2]string]refRow    // table, key
 	items   []*refItem              // in order of arrival
@@ -54,7 +55,7 @@ type refBlob struct {
 // NewReference returns an empty store that goes by a clock.
 func NewReference(now func() time.Time) *Reference {
 	return &Reference{
-		now: now, streams: make(map[string][]storage.Record), ids: make(map[[2]string]time.Time),
+		now: now, streams: make(map[string][]storage.Record), trimmed: make(map[string]uint64), ids: make(map[[2]string]time.Time),
 		rows: make(map[[2]string]refRow), blobs: make(map[string]*refBlob), refs: make(map[[2]string]bool),
 	}
 }
@@ -97,6 +98,9 @@ func (s *Reference) judge(o storage.Op) (holds, stands bool) {
 		if o.After > uint64(len(have)) || len(o.Entries) == 0 {
 			return false, false
 		}
+		if o.After < s.trimmed[o.Stream] {
+			return false, false
+		}
 		have = have[o.After:]
 		for i, e := range o.Entries {
 			if i >= len(have) || have[i].ID != e.ID {
@@ -120,6 +124,10 @@ func (s *Reference) do(o storage.Op) {
 	switch o := o.(type) {
 	case storage.Append:
 		s.append(o)
+	case storage.Trim:
+		if end := uint64(len(s.streams[o.Stream])); end > 0 {
+			s.trimmed[o.Stream] = max(s.trimmed[o.Stream], min(o.Through, end-1))
+		}
 	case storage.Put:
 		at := [2]string{o.Table, o.Key}
 		row := s.rows[at]
@@ -229,7 +237,7 @@ func (s *Reference) find(queue, id string, states ...storage.State) *refItem {
 // Read implements [storage.Log].
 func (s *Reference) Read(_ context.Context, stream string, from uint64, limit int) ([]storage.Record, error) {
 	var found []storage.Record
-	for _, r := range s.streams[stream] {
+	for _, r := range s.left(stream) {
 		if r.Seq >= from && len(found) < limit {
 			found = append(found, r)
 		}
@@ -239,8 +247,13 @@ func (s *Reference) Read(_ context.Context, stream string, from uint64, limit in
 
 // Tail implements [storage.Log].
 func (s *Reference) Tail(_ context.Context, stream string, n int) ([]storage.Record, error) {
-	all := s.streams[stream]
+	all := s.left(stream)
 	return all[max(0, len(all)-max(0, n)):], nil
+}
+
+// left is what of a stream has not been trimmed.
+func (s *Reference) left(stream string) []storage.Record {
+	return s.streams[stream][s.trimmed[stream]:]
 }
 
 // Get implements [storage.Table].

@@ -31,6 +31,9 @@ type Config struct {
 	User chat.User
 	// Commands are completed by Tab, and say which lines are urgent.
 	Commands []chat.Command
+	// Greeting is a line shown at a terminal before anything else, not on a
+	// pipe; none if empty.
+	Greeting string
 	// HistoryFile keeps the lines typed at a terminal; none is kept if empty.
 	HistoryFile string
 	// NoColor shows text without colours or any other attribute.

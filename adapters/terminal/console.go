@@ -38,19 +38,20 @@ type console struct {
 	stage    stage
 	choices  choices
 	history  *history
-	shown    recent    // by message: the text that stands there
-	ended    recent    // posts that are complete; later drafts of them are stale
-	asking   *choice   // a button that waits for its text
-	hint     string    // until the next key
-	busy     time.Time // until when the bot is at work
-	turn     int       // of the working indicator
-	stopped  time.Time // of the Ctrl-C that was the last thing that happened
+	shown    recent          // by message: the text that stands there
+	ended    recent          // posts that are complete; later drafts of them are stale
+	asking   *choice         // a button that waits for its text
+	hint     string          // until the next key
+	busy     time.Time       // until when the bot is at work
+	turn     int             // of the working indicator
+	stopped  time.Time       // of the Ctrl-C that was the last thing that happened
+	pending  map[string]bool // messages that nothing has answered
 	unsent   chat.Event
 	unsentAs string // what unsent says, "" for none
 }
 
 func newConsole(c Config, m *mint, in, out int) *console {
-	t := &console{config: c, mint: m, in: in, out: out, poke: make(chan struct{}, 1)}
+	t := &console{config: c, mint: m, in: in, out: out, poke: make(chan struct{}, 1), pending: map[string]bool{}}
 	t.stage = stage{screen: screen{out: c.Out}, colour: !c.NoColor}
 	t.stage.screen.width, t.stage.screen.height = t.size()
 	return t
@@ -75,6 +76,8 @@ func (c *console) run(ctx context.Context, in chat.Inbound) (left bool, err erro
 	c.open()
 	changed, stop := resizes()
 	defer stop()
+	resumed, stop := resumptions()
+	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	keys := startFeed(ctx, c.config.In, keystrokes)
 	defer keys.wait(ctx)
@@ -93,6 +96,8 @@ func (c *console) run(ctx context.Context, in chat.Inbound) (left bool, err erro
 			}
 		case <-changed:
 			c.resize()
+		case <-resumed:
+			c.resume()
 		case <-c.poke:
 			animation.Reset(turning)
 		case <-animation.C:
@@ -122,6 +127,9 @@ func keystrokes(r io.Reader) func() ([]key, error) {
 func (c *console) open() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.config.Greeting != "" {
+		c.note(c.config.Greeting)
+	}
 	var err error
 	c.history, err = openHistory(c.config.HistoryFile)
 	if err != nil {
@@ -218,6 +226,22 @@ func (c *console) resize() {
 	if width != c.stage.screen.width || height != c.stage.screen.height {
 		c.stage.screen.resize(width, height)
 	}
+	c.draw()
+}
+
+// resume takes the terminal over again after the process was stopped: a shell
+// has put its own settings in force and written where the cursor was. In the
+// background this stops the process once more, until it is in front.
+func (c *console) resume() {
+	_, err := term.MakeRaw(c.in)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.note("The terminal could not be taken over again: " + err.Error())
+	}
+	io.WriteString(c.config.Out, "\x1b[?2004h")
+	c.stage.screen.anew()
+	c.stage.screen.width, c.stage.screen.height = c.size()
 	c.draw()
 }
 

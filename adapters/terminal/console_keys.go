@@ -172,6 +172,9 @@ func (c *console) entered() *sending {
 // saying prepares a message; line is what goes back to the editor.
 func (c *console) saying(text, line string) *sending {
 	s := &sending{event: c.again("said "+text, func() chat.Event { return c.mint.said(text) }), line: line, keep: line != ""}
+	if !strings.HasPrefix(text, "/") { // commands are answered beside a turn
+		c.pending[s.event.ID] = true
+	}
 	c.echo(s, text)
 	return s
 }
@@ -250,6 +253,7 @@ func (c *console) send(ctx context.Context, in chat.Inbound, s *sending) {
 // unsend gives the line back.
 func (c *console) unsend(s *sending, err error) {
 	c.stage.remove(s.shown)
+	delete(c.pending, s.event.ID)
 	if s.line != "" {
 		c.editor().set(s.line)
 	}

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"parley/adapters/terminal"
 	"parley/core/chat"
@@ -37,6 +40,13 @@ mostly.
 • one
 • two
 `)
+}
+
+func TestGreeting(t *testing.T) {
+	w := openWindow(t, 40, 12, func(c *terminal.Config, _ *inbound) { c.Greeting = "Well met." })
+	w.press("hello\r")
+	w.in.event(0)
+	w.wantTranscript("Well met.\n\n> hello\n")
 }
 
 func numbered(n int) string {
@@ -401,6 +411,50 @@ func TestWorkingIndicator(t *testing.T) {
 	w.pass(time.Minute)
 	w.dontSee("working")
 	w.transcript()
+}
+
+// A turn that ends without an answer has ended: nothing is at work. A command's
+// reply says nothing about the turn beside it.
+func TestWorkingEndsWithTheTurn(t *testing.T) {
+	w := openWindow(t, 40, 12, nil)
+	if err := w.a.Signal(t.Context(), here, chat.Typing{}); err != nil {
+		t.Fatal(err)
+	}
+	w.press("hello\r/status\r")
+	hello, status := w.in.event(0), w.in.event(1)
+	show(t, w.a, chat.Post{ID: "n1", Kind: chat.Notice, Text: "All is well.", Answers: []string{status.ID}})
+	w.see("All is well.")
+	w.see("working")
+	show(t, w.a, chat.Post{ID: "n2", Kind: chat.Notice, Text: "The model is gone.", Answers: []string{hello.ID}})
+	w.see("gone.")
+	w.dontSee("working")
+	w.transcript()
+}
+
+// While the process was stopped, a shell had the terminal: its settings hold,
+// and its words stand where the prompt was.
+func TestStoppedAndContinued(t *testing.T) {
+	w := openWindow(t, 40, 12, nil)
+	raw := w.termios()
+	w.press("half")
+	w.see("> half")
+	w.control(func(fd int) error { return unix.IoctlSetTermios(fd, unix.TCSETS, &w.before) })
+	if _, err := w.slave.WriteString("\x1b[?2004l\r\n[1]+ Stopped\r\nsh> fg\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	w.see("sh> fg")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a prompt that takes pastes", func(v *vt) bool { return v.pasting && strings.HasSuffix(v.screen(), "sh> fg\n> half") })
+	if now := w.termios(); now != raw {
+		t.Errorf("the terminal's state is %+v, want %+v", now, raw)
+	}
+	w.press(" a line\r")
+	if got := w.in.event(0).Body.(chat.Said).Text; got != "half a line" {
+		t.Errorf("said %q", got)
+	}
+	w.wantTranscript("> half\n[1]+ Stopped\nsh> fg\n> half a line")
 }
 
 func TestNoticesDoNotBreakADraft(t *testing.T) {

@@ -16,7 +16,7 @@ func (c *console) deliver(p chat.Part) error {
 		return nil
 	}
 	c.place(p)
-	if p.Kind == chat.Answer {
+	if answered := c.answered(p); answered || p.Kind == chat.Answer {
 		c.busy = time.Time{}
 	}
 	if p.Kind == chat.Card {
@@ -27,6 +27,17 @@ func (c *console) deliver(p chat.Part) error {
 		c.shown.put(p.ID, p.Text)
 	}
 	return err
+}
+
+// answered reports whether the part is the last word on a message: whatever it
+// says, nothing is at work on it any more.
+func (c *console) answered(p chat.Part) bool {
+	last := false
+	for _, id := range p.Answers {
+		last = last || c.pending[id]
+		delete(c.pending, id)
+	}
+	return last
 }
 
 func (c *console) place(p chat.Part) {

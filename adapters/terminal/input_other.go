@@ -19,3 +19,6 @@ func interruptible(ctx context.Context, r io.Reader) (reader io.Reader, release 
 
 // resizes never tells: there is no signal for it here.
 func resizes() (changed <-chan os.Signal, stop func()) { return nil, func() {} }
+
+// resumptions never tells either.
+func resumptions() (resumed <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -82,3 +82,11 @@ func resizes() (changed <-chan os.Signal, stop func()) {
 	signal.Notify(c, unix.SIGWINCH)
 	return c, func() { signal.Stop(c) }
 }
+
+// resumptions tells when the process goes on after it was stopped, until stop
+// is called.
+func resumptions() (resumed <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, unix.SIGCONT)
+	return c, func() { signal.Stop(c) }
+}

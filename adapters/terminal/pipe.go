@@ -34,6 +34,7 @@ type pipe struct {
 	choices choices
 	shown   recent // by message: the text that stands there
 	ledger  ledger
+	broken  error // nothing can be shown any more
 
 	waiting []pipeLine // of run alone: lines that wait for their turn
 	asking  *choice    // of run alone: a button whose text is the next line
@@ -48,7 +49,8 @@ func newPipe(c Config, m *mint) *pipe {
 }
 
 // run reads lines and sends each when its turn has come. At the end of input
-// it waits for what is unanswered, except for what people have to answer.
+// it waits for what is unanswered, except for what people have to answer. It
+// fails when nothing can be shown: what was not is shown by a later run.
 func (p *pipe) run(ctx context.Context, in chat.Inbound) (left bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	input := startFeed(ctx, p.config.In, lines)
@@ -57,6 +59,9 @@ func (p *pipe) run(ctx context.Context, in chat.Inbound) (left bool, err error) 
 	more := input.out
 	for {
 		p.release(ctx, in)
+		if err := p.unwritable(); err != nil {
+			return false, err
+		}
 		if more == nil && len(p.waiting) == 0 && p.finished() {
 			return true, input.err
 		}
@@ -241,8 +246,20 @@ func (p *pipe) print(m chat.MessageID, part chat.Part, withText bool) error {
 	if len(blocks) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(p.config.Out, strings.Join(blocks, "\n")+"\n\n")
-	return err
+	if _, err := io.WriteString(p.config.Out, strings.Join(blocks, "\n")+"\n\n"); err != nil {
+		p.broken = err
+		p.tell()
+	}
+	return p.broken
+}
+
+func (p *pipe) unwritable() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken == nil {
+		return nil
+	}
+	return fmt.Errorf("writing output: %w: %w", p.broken, chat.ErrPermanent)
 }
 
 // tell wakes run; mu is held.

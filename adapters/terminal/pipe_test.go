@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -319,6 +320,36 @@ func TestPipeReadError(t *testing.T) {
 			t.Errorf("Run = %v", err)
 		}
 	})
+}
+
+// brokenPipe takes nothing.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// When nobody reads, the run ends: what was not shown is left for the next one.
+func TestPipeWriteError(t *testing.T) {
+	in := newInbound()
+	stdin, write := io.Pipe()
+	a := terminal.New(terminal.Config{In: stdin, Out: brokenPipe{}})
+	result := make(chan error, 1)
+	go func() { result <- a.Run(t.Context(), in) }()
+	if _, err := io.WriteString(write, "one\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := a.Render(here, chat.Post{ID: "p1", Text: "answer", Answers: []string{in.event(0).ID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Deliver(t.Context(), here, parts[0]); !errors.Is(err, syscall.EPIPE) || errors.Is(err, chat.ErrPermanent) {
+		t.Errorf("Deliver = %v", err)
+	}
+	if err := <-result; !errors.Is(err, syscall.EPIPE) || !errors.Is(err, chat.ErrPermanent) {
+		t.Errorf("Run = %v", err)
+	}
+	if got := in.said(); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("said %q", got)
+	}
 }
 
 func TestIDsAreNewInEveryRun(t *testing.T) {

@@ -107,14 +107,18 @@ func (s *screen) resize(width, height int) error {
 	s.b.WriteByte('\r')
 	s.step(-min(up, height-1), 'B', 'A')
 	s.b.WriteString("\x1b[J")
-	s.drawn, s.cursor = nil, point{}
+	s.anew()
 	_, err := io.WriteString(s.out, s.b.String())
 	return err
 }
 
+// anew forgets what stands there: the next frame begins in the row of the
+// cursor.
+func (s *screen) anew() { s.drawn, s.cursor = nil, point{} }
+
 // clear empties the screen; the next frame begins at its top.
 func (s *screen) clear() error {
-	s.drawn, s.cursor = nil, point{}
+	s.anew()
 	_, err := io.WriteString(s.out, "\x1b[H\x1b[2J")
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -23,6 +24,9 @@ func (a *app) API() api.Host {
 		Doctor:   a.doctor,
 		Pairings: a.pairings,
 		Approve: func(ctx context.Context, code string) (chat.User, error) {
+			if strings.TrimSpace(code) == "" { // which would list who waits
+				return chat.User{}, &api.Error{Says: "no code was given", Remedy: "`parley pair list` says who waits; the code is what they were shown"}
+			}
 			return whom(a.gateway.Approve(ctx, code))
 		},
 		Remove: func(ctx context.Context, user chat.UserID) (chat.User, error) {
@@ -54,6 +58,8 @@ func (a *app) pairings(ctx context.Context) ([]api.Pairing, error) {
 	return list, nil
 }
 
+// status may be asked of an app that only answers a command: then there is no
+// host, and no conversations to count.
 func (a *app) status(ctx context.Context) (api.Status, error) {
 	s := api.Status{
 		Version: a.setup.Version, PID: os.Getpid(), Started: a.began,
@@ -73,9 +79,15 @@ func (a *app) status(ctx context.Context) (api.Status, error) {
 	return s, err
 }
 
-// ready says how every connection is.
+// ready says how every connection is, and whether the disk takes anything.
 func (a *app) ready(ctx context.Context) []chat.Finding {
 	var all []chat.Finding
+	if err := a.store.Trouble(); err != nil {
+		all = append(all, chat.Finding{
+			Part: "store", Level: chat.Fail, Says: fmt.Sprintf("Nothing can be written to %s: %v.", a.setup.Config.DataDir, err),
+			Remedy: "Make room on its disk, or see to it; what waits is written then.",
+		})
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.links)) {
 		all = append(all, a.links[name].finding())
 	}

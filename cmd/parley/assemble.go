@@ -20,6 +20,9 @@ import (
 	"parley/storage/bolt"
 )
 
+// terminalName is the adapter of a chat at the terminal.
+const terminalName = "terminal"
+
 // sitter is whoever sits at this machine's terminal: an owner.
 const sitter = chat.UserID("terminal:local")
 
@@ -130,6 +133,7 @@ func (a *app) terminal() *terminal.Config {
 		In: a.setup.In, Out: a.setup.Out, Errs: a.setup.Redact.Writer(os.Stderr),
 		User:     chat.User{ID: sitter, Name: os.Getenv("USER")},
 		Commands: gateway.Commands(),
+		Greeting: "parley. /help lists the commands, Ctrl-C stops what runs, Ctrl-D leaves.",
 		NoColor:  c.Color == "never" || c.Color == "auto" && os.Getenv("NO_COLOR") != "",
 		Plain:    os.Getenv("TERM") == "dumb",
 		OnLeave:  func() { close(a.left) },

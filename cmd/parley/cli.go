@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/alecthomas/kong"
@@ -78,14 +79,17 @@ func (p *program) main(args []string) (code int) {
 func (p *program) run(ctx context.Context, args []string) error {
 	var c commands
 	parser := kong.Must(&c, kong.Name("parley"), kong.Description(about),
-		kong.Writers(p.out, p.err), kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.Writers(output{p}, p.err), kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Bind(p), kong.BindTo(ctx, (*context.Context)(nil)))
 	line, err := parser.Parse(args)
+	if p.unsaid != nil {
+		return p.unwritten()
+	}
 	if err != nil {
 		return usage{err}
 	}
 	p.configFile = c.Config
 	defer p.close()
-	return line.Run()
+	return cmp.Or(line.Run(), p.unwritten())
 }

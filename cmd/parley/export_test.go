@@ -16,6 +16,9 @@ func Main(args []string, open func(context.Context, Setup) (App, error), try fun
 	return p.main(args)
 }
 
+// RealMain runs the program as main does.
+func RealMain(args []string) int { return Main(args, assemble, tryModel) }
+
 // OpenLogFile is openLogFile.
 func OpenLogFile(path string, most int64) (io.WriteCloser, error) { return openLogFile(path, most) }
 

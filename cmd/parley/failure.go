@@ -43,12 +43,12 @@ func report(w io.Writer, err error) int {
 		return exitDone
 	case errors.Is(err, errShown):
 	case errors.As(err, &bad):
-		_, _ = fmt.Fprintf(w, "parley: %v; `parley --help` lists what there is\n", bad)
+		_, _ = fmt.Fprintf(w, "parley: %s; `parley --help` lists what there is\n", visible(bad.Error()))
 		return exitUsage
 	case errors.As(err, &wrong):
-		_, _ = fmt.Fprintln(w, wrong)
+		_, _ = fmt.Fprintln(w, visible(wrong.Error()))
 	default:
-		_, _ = fmt.Fprintf(w, "parley: %v\n", err)
+		_, _ = fmt.Fprintf(w, "parley: %s\n", visible(err.Error()))
 	}
 	return exitFail
 }

@@ -44,6 +44,10 @@ func (initCommand) Run(ctx context.Context, p *program) error {
 	if path == "" {
 		path = config.DefaultFile
 	}
+	// Before anybody answers questions for nothing.
+	if err := probeFolder(path); err != nil {
+		return err
+	}
 	p.redactor = redact.New()
 	d := newDialogue(ctx, p)
 	defer d.stop()
@@ -99,9 +103,27 @@ func (p *program) tried(ctx context.Context, c *config.Config) bool {
 	return good
 }
 
+// probeFolder makes sure that the file can be written.
+func probeFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &failure{fmt.Sprintf("%q is a folder", path), "name a file with --config"}
+	}
+	temp, err := tempConfig(path)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	return errors.Join(temp.Close(), os.Remove(temp.Name()))
+}
+
+// tempConfig makes a file beside the one that is to be written, for this user
+// alone.
+func tempConfig(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), ".parley-*.yaml") // mode 0600
+}
+
 // writeConfig writes the file for this user alone, whole or not at all.
 func writeConfig(path, text string) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".parley-*.yaml") // mode 0600
+	temp, err := tempConfig(path)
 	if err == nil {
 		_, err = temp.WriteString(text)
 		err = errors.Join(err, temp.Sync(), temp.Close())
@@ -112,9 +134,15 @@ func writeConfig(path, text string) error {
 			_ = os.Remove(temp.Name())
 		}
 	}
+	if err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+// unwritable says why the file cannot be written.
+func unwritable(path string, err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, fs.ErrPermission):
 		return &failure{fmt.Sprintf("%q may not be written by this user", path), "name a file in a folder of yours with --config"}
 	case errors.Is(err, fs.ErrNotExist):

@@ -64,10 +64,21 @@ func TestInitAsksAgain(t *testing.T) {
 		t.Errorf("input that ends: %+v", r)
 	}
 	p.stdin = ""
-	p.run(t, "init", "--config", "gone/x.yaml").expect(t, 1, p.run(t, "init", "--config", "y.yaml").beforeWrote(), "parley: the folder of \"gone/x.yaml\" does not exist; make it first\n")
 }
 
-func (r result) beforeWrote() string {
-	before, _, _ := strings.Cut(r.out, "Wrote ")
-	return before
+// What cannot be written is told before anybody has answered a question.
+func TestInitWhereItCannotWrite(t *testing.T) {
+	p := unprivileged(t)
+	if err := os.Mkdir(filepath.Join(p.dir, "folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		"gone/x.yaml": "the folder of \"gone/x.yaml\" does not exist; make it first",
+		"folder":      "\"folder\" is a folder; name a file with --config",
+	} {
+		p.run(t, "init", "--config", path).expect(t, 1, "", "parley: "+says+"\n")
+	}
+	if p.as != nil { // the folder belongs to root
+		p.run(t, "init").expect(t, 1, "", "parley: \"config.yaml\" may not be written by this user; name a file in a folder of yours with --config\n")
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -24,13 +26,21 @@ type link struct {
 	err   error      // why it is down, nil: it runs or has not begun
 	final bool       // it will not be tried again
 	runs  bool
+
+	quiet bool // whoever runs it tells when it ends for good
 }
 
 func newLink(name string) *link { return &link{name: name} }
 
 // connect runs all adapters until ctx ends. It does not fail: an adapter that
-// does is no reason to end the others.
+// does is no reason to end the others. Only the chat at the terminal stands
+// and falls with its one.
 func (a *app) connect(ctx context.Context) error {
+	if l := a.links[terminalName]; l != nil {
+		l.quiet = true
+		l.run(ctx, a.adapters[terminalName], a.gateway, a.setup.Log)
+		return l.brokenChat()
+	}
 	var all sync.WaitGroup
 	for name, adapter := range a.adapters {
 		log := a.setup.Log.With().Str("adapter", name).Logger()
@@ -56,7 +66,9 @@ func (l *link) run(ctx context.Context, adapter chat.Adapter, in chat.Inbound, l
 		}
 		final := errors.Is(err, chat.ErrPermanent)
 		l.set(false, err, final)
-		log.Error().Err(err).Bool("final", final).Msg("adapter ended")
+		if !final || !l.quiet {
+			log.Error().Err(err).Bool("final", final).Msg("adapter ended")
+		}
 		if final {
 			return
 		}
@@ -69,6 +81,21 @@ func (l *link) run(ctx context.Context, adapter chat.Adapter, in chat.Inbound, l
 			return
 		}
 	}
+}
+
+// brokenChat is what to tell of a chat that could not go on, nil if it ended as
+// the person wanted.
+func (l *link) brokenChat() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.err == nil || !l.final:
+		return nil
+	case errors.Is(l.err, syscall.EPIPE):
+		return &failure{"nobody reads what the chat writes any more", "what was not shown is shown at the next start"}
+	}
+	says := strings.TrimSuffix(l.err.Error(), ": "+chat.ErrPermanent.Error())
+	return &failure{"the chat cannot go on: " + says, "mend that and start again; what was not answered or shown is then"}
 }
 
 func guarded(run func() error) (err error) {

@@ -31,7 +31,7 @@ type logTo struct {
 func (l logTo) open() (zerolog.Logger, io.Closer, error) {
 	var writers []io.Writer
 	if l.screen != nil {
-		writers = append(writers, l.onScreen())
+		writers = append(writers, lossy{l.onScreen()})
 	}
 	var file io.Closer = io.NopCloser(nil)
 	if l.config.File != "" {
@@ -40,7 +40,7 @@ func (l logTo) open() (zerolog.Logger, io.Closer, error) {
 			return zerolog.Nop(), file, err
 		}
 		file = f
-		writers = append(writers, l.redact.Writer(f))
+		writers = append(writers, lossy{l.redact.Writer(f)})
 	}
 	level, err := zerolog.ParseLevel(l.config.Level)
 	if err != nil {
@@ -48,6 +48,16 @@ func (l logTo) open() (zerolog.Logger, io.Closer, error) {
 	}
 	logger := zerolog.New(zerolog.MultiLevelWriter(writers...)).Level(level).With().Timestamp().Logger()
 	return logger, file, nil
+}
+
+// lossy drops lines that cannot be written (the disk is full, nobody reads). The
+// logger would tell each on standard error, in the middle of a chat's screen.
+type lossy struct{ io.Writer }
+
+// Write always takes the line.
+func (l lossy) Write(line []byte) (int, error) {
+	_, _ = l.Writer.Write(line)
+	return len(line), nil
 }
 
 func (l logTo) onScreen() io.Writer {

@@ -39,6 +39,8 @@ func (a *app) models(ctx context.Context) ([]llm.Model, error) {
 	return []llm.Model{llm.NewDemo(llm.DemoOptions{Said: session.Spoken})}, nil
 }
 
+// newModel hands a model's part of the configuration to its room. Here, and
+// nowhere before, secrets leave the type that hides them.
 func newModel(c config.Model) (llm.Model, error) {
 	headers := make(map[string]string, len(c.Headers))
 	for name, value := range c.Headers {
@@ -74,6 +76,8 @@ func tryModel(ctx context.Context, c config.Model) chat.Finding {
 // first takes a while.
 const tryTime = time.Minute
 
+// try asks a model for a word. What it says of a failure is llm's sentence, not
+// the server's words, which may quote the key.
 func try(ctx context.Context, m llm.Model) chat.Finding {
 	f := chat.Finding{Part: "model " + m.Info().Name, Level: chat.Good}
 	if m.Info().Demo {

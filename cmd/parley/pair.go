@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"parley/core/api"
+	"parley/core/chat"
 )
 
 // dial loads the configuration and finds somebody to ask.
@@ -43,7 +45,7 @@ func (c pairApproveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.say("%s (%s) may talk to parley now.", user.Label(), user.ID)
+	p.say("%s may talk to parley now.", person(user))
 	return nil
 }
 
@@ -57,6 +59,14 @@ func (c pairRemoveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.say("%s (%s) may not talk to parley any more.", user.Label(), user.ID)
+	p.say("%s may not talk to parley any more.", person(user))
 	return nil
+}
+
+// person is an account in a sentence: the name, if it is known, and the id.
+func person(u chat.User) string {
+	if label := u.Label(); label != string(u.ID) {
+		return fmt.Sprintf("%s (%s)", label, u.ID)
+	}
+	return string(u.ID)
 }

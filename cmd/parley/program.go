@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
@@ -29,6 +34,7 @@ type program struct {
 	config   *config.Config
 	redactor *redact.Redactor
 	closers  []io.Closer
+	unsaid   error // why something could not be printed
 }
 
 // redacted puts the redactor in front of w. Before the configuration is read no
@@ -44,9 +50,61 @@ type late struct {
 // Write passes p on without secrets.
 func (l late) Write(p []byte) (int, error) { return l.p.redactor.Writer(l.w).Write(p) }
 
-// say prints one line of a command's answer.
+// say prints one line of a command's answer. That it cannot be printed is told
+// at the end.
 func (p *program) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.redacted(p.out), format+"\n", args...)
+	_, _ = fmt.Fprintln(p.redacted(output{p}), visible(fmt.Sprintf(format, args...)))
+}
+
+// output is standard output, which remembers that a Write failed.
+type output struct{ p *program }
+
+// Write passes b on.
+func (o output) Write(b []byte) (int, error) {
+	n, err := o.p.out.Write(b)
+	if err != nil && o.p.unsaid == nil {
+		o.p.unsaid = err
+	}
+	return n, err
+}
+
+// unwritten is the failure of a command whose answer could not be printed, nil
+// if it was. A reader that went away has what it wanted.
+func (p *program) unwritten() error {
+	var path *fs.PathError
+	switch {
+	case p.unsaid == nil:
+		return nil
+	case errors.Is(p.unsaid, syscall.EPIPE):
+		return errShown
+	case errors.As(p.unsaid, &path):
+		return &failure{fmt.Sprintf("standard output cannot be written (%v)", path.Err), "send it elsewhere"}
+	}
+	return p.unsaid
+}
+
+// visible keeps a text from another side (a person's name, an argument) from
+// steering the terminal: it shows control characters as Go writes them. Line
+// breaks stay.
+func visible(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// steers reports characters that do something to a terminal, or change the
+// direction of what follows.
+func steers(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Bidi_Control)
 }
 
 // load reads the configuration.

@@ -17,11 +17,16 @@ import (
 	program "parley/cmd/parley"
 )
 
-// asProgram makes the test binary be parley over the fake.
+// asProgram makes the test binary be parley over the fake or, if it is "real",
+// parley itself.
 const asProgram = "PARLEY_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	switch os.Getenv(asProgram) {
+	case "":
+	case "real":
+		os.Exit(program.RealMain(os.Args[1:]))
+	default:
 		os.Exit(program.Main(os.Args[1:], openFake, tryFake))
 	}
 	if is, err := program.CrashChild(); err != nil {
@@ -65,15 +70,35 @@ func (p parley) command(ctx context.Context, args ...string) *exec.Cmd {
 
 func (p parley) run(t *testing.T, args ...string) result {
 	t.Helper()
-	cmd := p.command(t.Context(), args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	return p.start(t, args...).end(t)
+}
+
+// running is a run that has not been waited for.
+type running struct {
+	dir       string
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+}
+
+func (p parley) start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{dir: p.dir, cmd: p.command(t.Context(), args...)}
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *running) end(t *testing.T) result {
+	t.Helper()
+	err := r.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return result{strings.ReplaceAll(out.String(), p.dir, "DIR"), strings.ReplaceAll(errs.String(), p.dir, "DIR"), cmd.ProcessState.ExitCode()}
+	shown := func(b *bytes.Buffer) string { return strings.ReplaceAll(b.String(), r.dir, "DIR") }
+	return result{shown(&r.out), shown(&r.errs), r.cmd.ProcessState.ExitCode()}
 }
 
 func (p parley) write(t *testing.T, name, text string) {
@@ -126,7 +151,7 @@ ok    store       Opened.
 	p.run(t, "pair", "list").expect(t, 0, "telegram:5  Ada  asked 0001-01-01 00:00:00 UTC, until 0001-01-01 00:00:00 UTC\n", "")
 	p.run(t, "pair", "approve", "CODE2345").expect(t, 0, "Ada (telegram:5) may talk to parley now.\n", "")
 	p.run(t, "pair", "approve", "X").expect(t, 1, "", "parley: no pairing has this code; ask for a new one\n")
-	p.run(t, "pair", "remove", "telegram:9").expect(t, 0, "telegram:9 (telegram:9) may not talk to parley any more.\n", "")
+	p.run(t, "pair", "remove", "telegram:9").expect(t, 0, "telegram:9 may not talk to parley any more.\n", "")
 	if r := p.run(t, "version"); r.code != 0 || !regexp.MustCompile(`^parley \S+ \(go\S+, \w+/\w+\)\n$`).MatchString(r.out) {
 		t.Errorf("version: %+v", r)
 	}
@@ -154,7 +179,13 @@ type serving struct {
 
 func (p parley) serve(t *testing.T, args ...string) *serving {
 	t.Helper()
-	s := &serving{cmd: p.command(t.Context(), append([]string{"serve"}, args...)...)}
+	return started(t, p.command(t.Context(), append([]string{"serve"}, args...)...))
+}
+
+// started waits until a command serves.
+func started(t *testing.T, cmd *exec.Cmd) *serving {
+	t.Helper()
+	s := &serving{cmd: cmd}
 	errs, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"parley/core/api"
@@ -15,28 +17,27 @@ import (
 // stage is one long-lived part of a running parley.
 type stage struct {
 	cancel context.CancelFunc
-	done   chan error
+	done   chan struct{} // closed when it has ended
 }
 
-// begin runs a part until its stop. If it ends by itself with an error, that
-// is told on failed, which has room for all stages.
+// begin runs a part until its stop. Its error is told on failed, which has room
+// for all stages, whether it ended by itself or was stopped.
 func begin(ctx context.Context, failed chan<- error, run func(context.Context) error) *stage {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stage{cancel, make(chan error, 1)}
+	s := &stage{cancel, make(chan struct{})}
 	go func() {
-		err := run(ctx)
-		if err != nil {
+		defer close(s.done)
+		if err := run(ctx); err != nil {
 			failed <- err
 		}
-		s.done <- err
 	}()
 	return s
 }
 
 // stop ends the part and waits for it.
-func (s *stage) stop() error {
+func (s *stage) stop() {
 	s.cancel()
-	return <-s.done
+	<-s.done
 }
 
 // Serve runs parley until ctx ends or the person at the terminal leaves. It
@@ -57,6 +58,7 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	}
 	host := a.newHost(models, terminal)
 	a.host.Store(host)
+	a.announce()
 	a.offerClaim(ctx)
 
 	const stages = 6
@@ -74,9 +76,20 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	case <-a.left:
 	case err = <-failed:
 	}
-	err = errors.Join(err, keeping.stop(), web.stop(), intake.stop(), hosting.stop())
-	a.flush()
-	return errors.Join(err, box.stop(), command.stop())
+	keeping.stop()
+	web.stop()
+	intake.stop()
+	hosting.stop()
+	if err == nil || !terminal { // else nobody is there to be shown anything
+		a.flush()
+	}
+	box.stop()
+	command.stop()
+	close(failed)
+	for more := range failed {
+		err = errors.Join(err, more)
+	}
+	return err
 }
 
 // newHost makes the conversations. Those of adapters that this run does not
@@ -96,6 +109,8 @@ func (a *app) newHost(models []llm.Model, terminal bool) *session.Host {
 	})
 }
 
+// sessionConfig starts from session's defaults, which hold for what has no key,
+// and for the prompt where no prompt_file is given.
 func (a *app) sessionConfig() session.Config {
 	from := a.setup.Config.Session
 	c := session.Defaults()
@@ -128,10 +143,22 @@ func (a *app) refused(r api.Refusal) {
 	a.setup.Log.Warn().Int("pid", r.PID).Int("uid", r.UID).Str("why", r.Why).Msg("a caller on the socket was refused")
 }
 
-// offerClaim prints the code with which the first owner claims parley, if a
-// platform is connected and nobody owns it yet.
+// announce says in the log what a server would otherwise do in silence.
+func (a *app) announce() {
+	if a.setup.Terminal {
+		return
+	}
+	if len(a.adapters) == 0 {
+		a.setup.Log.Warn().Msg("no platform is connected, so nobody can write to this parley; `parley chat` talks in the terminal instead")
+	}
+	a.setup.Log.Info().Str("data", a.setup.Config.DataDir).Str("http", a.setup.Config.HTTP.Listen).
+		Strs("adapters", slices.Sorted(maps.Keys(a.adapters))).Msg("serving")
+}
+
+// offerClaim prints the code with which the first owner claims parley, if this
+// run has an adapter for a platform and nobody owns parley yet.
 func (a *app) offerClaim(ctx context.Context) {
-	if len(a.setup.Config.Platforms()) == 0 || a.setup.Terminal {
+	if len(a.adapters) == 0 || a.setup.Terminal {
 		return
 	}
 	code, ops, needed, err := a.access.ClaimCode(ctx)

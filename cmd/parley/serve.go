@@ -38,6 +38,8 @@ func (chatCommand) Run(ctx context.Context, p *program) error {
 	return p.serve(ctx, true)
 }
 
+// serve opens everything and blocks until the end. That another parley has the
+// data is no fault of the store: everybody meets it, so it gets a sentence.
 func (p *program) serve(ctx context.Context, terminal bool) error {
 	logs := p.config.Log
 	if terminal && logs.Level == "info" {

@@ -127,9 +127,11 @@ func TestLosingARoleStopsTurns(t *testing.T) {
 	if c := w.did(w.SetRole(ctx, ada, "discord:11", "admin")); len(c.Revoked) != 0 || len(c.Told) != 1 {
 		t.Errorf("%+v", c)
 	}
-	c := w.did(w.Remove(ctx, ada, "telegram:11"))
-	if !slices.Equal(c.Revoked, []chat.UserID{"telegram:11", "discord:11"}) {
-		t.Errorf("revoked: %v", c.Revoked)
+	for _, role := range []string{"member", "none"} {
+		c := w.did(w.SetRole(ctx, ada, "telegram:11", role))
+		if !slices.Equal(c.Revoked, []chat.UserID{"telegram:11", "discord:11"}) {
+			t.Errorf("revoked by %s: %v", role, c.Revoked)
+		}
 	}
 	w.wantRole("discord:11", access.None)
 }

@@ -41,6 +41,9 @@ func (a *Access) Claim(ctx context.Context, who chat.User, at chat.Key, private 
 	if who.Bot || a.bots[who.ID] || idProblem(string(who.ID)) != "" {
 		return refuse("claim by a bot", "Only a person can claim parley."), nil
 	}
+	if a.local[who.ID] {
+		return refuse("claim from this machine", "You are an owner already. The code is for your account on a platform: send it to the bot there, in a private chat."), nil
+	}
 	if c, err := a.unclaimable(ctx); err != nil || c.Refused {
 		return c, err
 	}

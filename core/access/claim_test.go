@@ -36,6 +36,8 @@ func TestClaim(t *testing.T) {
 	w.refuses("wrong", c, err)
 	c, err = w.claims(robot, code)
 	w.refuses("bot", c, err)
+	c, err = w.claims(chat.User{ID: "terminal:1"}, code)
+	w.refuses("claim from this machine", c, err)
 	w.did(w.claims(bob, " "+strings.ToLower(strings.ReplaceAll(code, "-", " "))+" "))
 	w.wantRole(bob.ID, access.Owner)
 	if k, ok, _ := w.PrivateChat(ctx, bob.ID, ""); !ok || k != home(bob) {

@@ -26,36 +26,36 @@ const (
 type Config struct {
 	// Owners are accounts that are owners whatever commands say, written as
 	// platform:ID ("telegram:123456"). /whoami tells an account its id.
-	Owners []chat.UserID `yaml:"owners"`
+	Owners []chat.UserID
 	// Members are accounts that are at least members.
-	Members []chat.UserID `yaml:"members"`
+	Members []chat.UserID
 	// DM is what happens to unknown people in private chats: pairing (the
 	// default), allowlist or open.
-	DM Door `yaml:"dm"`
+	DM Door
 	// Groups is when parley listens in a group chat for which /mention has
 	// not said otherwise: mention (the default), always or off.
-	Groups Mode `yaml:"groups"`
+	Groups Mode
 	// Chats are the group chats where parley answers, as "telegram:-100123";
 	// threads belong to their chat. Owners and admins can add a chat by
 	// sending /mention there. Empty: none.
-	Chats []string `yaml:"chats"`
+	Chats []string
 	// Approvers say who may approve tool calls: roles (owner, admin, member)
 	// and accounts (platform:ID). Empty: owner and admin. Who is named by
 	// account alone may not approve what they asked for themselves.
-	Approvers []string `yaml:"approvers"`
+	Approvers []string
 	// Bots are other bots that may talk, as guests or, with /role, members.
 	// All other bots are ignored.
-	Bots []chat.UserID `yaml:"bots"`
+	Bots []chat.UserID
 
 	// Local are the accounts of whoever sits at this machine. They are owners
 	// like Owners, but parley still has to be claimed by an owner who can be
 	// reached from outside.
-	Local []chat.UserID `yaml:"-"`
+	Local []chat.UserID
 	// Now is the clock, nil for time.Now.
-	Now func() time.Time `yaml:"-"`
+	Now func() time.Time
 	// Rand is where codes come from, nil for crypto/rand. It must be safe for
 	// concurrent use.
-	Rand io.Reader `yaml:"-"`
+	Rand io.Reader
 }
 
 // Validate reports everything that is wrong, each problem with its key and the

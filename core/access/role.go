@@ -55,6 +55,9 @@ func (r Role) rank() int {
 // below reports whether r may do less than o.
 func (r Role) below(o Role) bool { return r.rank() < o.rank() }
 
+// Reaches reports whether the role is least or above it.
+func (r Role) Reaches(least Role) bool { return !r.below(least) }
+
 // phrase is the role in a sentence: "an owner".
 func (r Role) phrase() string {
 	switch r {

@@ -120,6 +120,14 @@ func TestWhoami(t *testing.T) {
 	}
 }
 
+func TestWhoamiAtThisMachine(t *testing.T) {
+	w := newWorld(t, access.Config{Local: []chat.UserID{"terminal:1"}})
+	sitter := chat.User{ID: "terminal:1"}
+	if text := must(w.Whoami(ctx, sitter, home(sitter), true)); !strings.Contains(text, "owner, as whoever sits at this machine") {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestNamesAreCleaned(t *testing.T) {
 	for name, want := range map[string]string{
 		"Ada":                        "Ada (`telegram:666`)",

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/core/chat"
@@ -17,7 +18,7 @@ func (a *Access) Whoami(ctx context.Context, who chat.User, at chat.Key, private
 	}
 	text := []string{
 		fmt.Sprintf("You are %s.", called(nameOf(who), who.ID)),
-		roleLine(s),
+		a.roleLine(s),
 	}
 	if !private {
 		line, err := a.roomLine(ctx, at)
@@ -39,12 +40,14 @@ func (a *Access) Whoami(ctx context.Context, who chat.User, at chat.Key, private
 }
 
 // roleLine says where a role comes from when no command can take it.
-func roleLine(s standing) string {
+func (a *Access) roleLine(s standing) string {
 	switch {
 	case s.removed():
 		return "Your access was taken away."
 	case s.role == None:
 		return "I do not know you: an owner has to let you in before we can talk."
+	case slices.ContainsFunc(s.row.Accounts, func(u chat.UserID) bool { return a.local[u] }):
+		return fmt.Sprintf("Your role: %s, as whoever sits at this machine.", s.role)
 	case s.listed != None && s.granted == s.listed:
 		return fmt.Sprintf("Your role: %s, by config.yaml.", s.role)
 	default:

@@ -64,7 +64,7 @@ func explainDial(err error, path string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return ErrNotServing
 	case errors.Is(err, fs.ErrPermission):
-		return &Error{Says: fmt.Sprintf("the socket %q belongs to another user", path), Remedy: "run this command as the user that parley runs as"}
+		return &Error{Says: fmt.Sprintf("this user may not reach the socket %q", path), Remedy: "run this command as the user that data_dir belongs to"}
 	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
 		return &Error{Says: fmt.Sprintf("a parley has the socket %q but does not answer on it", path), Remedy: "give it a moment, else restart it"}
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -62,7 +63,7 @@ func (s *Socket) listen() error {
 	var err error
 	s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: s.path, Net: "unix"})
 	if err != nil {
-		return fmt.Errorf("listening on %q: %w", s.path, err)
+		return unlistenable(s.path, err)
 	}
 	if err := os.Chmod(s.path, 0o600); err != nil {
 		_ = s.listener.Close()
@@ -77,6 +78,30 @@ func (s *Socket) listen() error {
 		return fmt.Errorf("linking the socket into data_dir: %w", err)
 	}
 	return nil
+}
+
+// unlistenable says why there can be no socket at a path.
+func unlistenable(path string, err error) error {
+	e := &Error{
+		Says:   fmt.Sprintf("the socket %q cannot be made (%v)", path, rootCause(err)),
+		Remedy: "set another data_dir",
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		e.Remedy = "run parley as the user that its folder belongs to, or hand that over with chown"
+	case errors.Is(err, syscall.ENOSPC):
+		e.Remedy = "make room on its disk"
+	}
+	return e
+}
+
+// rootCause is what the kernel said, without what was being done.
+func rootCause(err error) error {
+	var cause syscall.Errno
+	if errors.As(err, &cause) {
+		return cause
+	}
+	return err
 }
 
 // clear removes a socket that nobody listens on.
@@ -98,7 +123,10 @@ func clear(path string) error {
 		}
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("removing the socket that an ended parley left: %w", err)
+		return &Error{
+			Says:   fmt.Sprintf("the socket %q that an ended parley left cannot be removed (%v)", path, rootCause(err)),
+			Remedy: "run parley as the user that its folder belongs to, or hand that over with chown",
+		}
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ func TestOtherUserIsRefused(t *testing.T) {
 	s := serveHere(t, dir, host(), func(r api.Refusal) { refusals <- r })
 	cmd := asNobody(t, child(t, "ask", dir))
 	out, err := cmd.CombinedOutput()
-	if want := `error: the socket "` + s.Path() + `" belongs to another user; run this command as the user that parley runs as` + "\n"; err != nil || string(out) != want {
+	if want := `error: this user may not reach the socket "` + s.Path() + `"; run this command as the user that data_dir belongs to` + "\n"; err != nil || string(out) != want {
 		t.Errorf("by the mode: got %q, %v", out, err)
 	}
 	if err := os.Chmod(s.Path(), 0o666); err != nil {
@@ -252,6 +252,33 @@ func TestOtherUserIsRefused(t *testing.T) {
 		}
 	default:
 		t.Error("the refusal was not reported")
+	}
+}
+
+// Where the folder belongs to another user, there is no socket and no old one to
+// clear away; both are told with what helps.
+func TestListenWithoutRights(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to become somebody else")
+	}
+	dir := publicDir(t)
+	const helps = "; run parley as the user that its folder belongs to, or hand that over with chown\n"
+	path := filepath.Join(dir, "parley.sock")
+	out, err := asNobody(t, child(t, "serve", dir)).CombinedOutput()
+	if want := `error: the socket "` + path + `" cannot be made (permission denied)` + helps; err != nil || string(out) != want {
+		t.Errorf("got %q, %v", out, err)
+	}
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	if err := stale.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err = asNobody(t, child(t, "serve", dir)).CombinedOutput()
+	if want := `error: the socket "` + path + `" that an ended parley left cannot be removed (permission denied)` + helps; err != nil || string(out) != want {
+		t.Errorf("a stale one: got %q, %v", out, err)
 	}
 }
 

@@ -17,8 +17,12 @@ type disk struct {
 	t    testing.TB
 	dead atomic.Bool // nothing is written any more, like by a killed process
 
+	blind bool // keeps no book of commits
+
 	mu      sync.Mutex
 	applied [][]storage.Op
+	lives   int // commits until it dies, 0: it does not
+	onDeath func()
 	onApply func([]storage.Op) error // before each commit; may sleep
 	onClaim func(queue, lane string) // before each claim; may sleep
 }
@@ -45,12 +49,30 @@ func (d *disk) Apply(ctx context.Context, ops ...storage.Op) error {
 		return storage.ErrClosed
 	}
 	err := d.DB.Apply(ctx, ops...)
-	if err == nil {
-		d.mu.Lock()
-		d.applied = append(d.applied, ops)
-		d.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	return err
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.blind {
+		d.applied = append(d.applied, ops)
+	}
+	if d.lives == 0 {
+		return nil
+	}
+	if d.lives--; d.lives > 0 {
+		return nil
+	}
+	d.dead.Store(true) // the commit stands, and nobody hears of it
+	d.onDeath()
+	return storage.ErrClosed
+}
+
+// dieAfter has the process die right behind the nth commit from now on.
+func (d *disk) dieAfter(n int, onDeath func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lives, d.onDeath = n, onDeath
 }
 
 func (d *disk) Claim(ctx context.Context, queue, key, lane, owner string, until time.Time, limit int) ([]storage.Item, error) {
@@ -103,4 +125,14 @@ func finishes(ops []storage.Op) []string {
 		}
 	}
 	return ids
+}
+
+// reopen opens the store of a process that has ended. The caller closes it.
+func reopen(t testing.TB, path string) *disk {
+	t.Helper()
+	db, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &disk{DB: db, t: t}
 }

@@ -67,7 +67,7 @@ func TestWhatComesInTheLastRoundStartsTheNextTurn(t *testing.T) {
 			one := s.say("a", "one")
 			two := s.say("a", "two")
 			time.Sleep(5 * time.Second)
-			s.want("a", "re: ", "re: two")
+			s.want("a", "re:", "re: two")
 			s.settled(one, two)
 		})
 	})

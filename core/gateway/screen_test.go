@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,7 @@ type screen struct {
 	traits chat.Traits
 	broken func(chat.Part) error // what Deliver fails with
 	gone   []chat.Part           // what was deleted
+	shown  func(chat.Part)       // called for what is shown, instead of keeping it
 }
 
 // line is one message on the screen.
@@ -68,12 +70,6 @@ func (s *screen) fail(f func(chat.Part) error) {
 	s.broken = f
 }
 
-func (s *screen) draft(post string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.drafts[post]
-}
-
 func (s *screen) deliver(k chat.Key, p chat.Part) ([]chat.MessageID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,6 +79,10 @@ func (s *screen) deliver(k chat.Key, p chat.Part) ([]chat.MessageID, error) {
 		}
 	}
 	s.count++
+	if s.shown != nil {
+		s.shown(p)
+		return []chat.MessageID{chat.MessageID(fmt.Sprint("m", s.count))}, nil
+	}
 	id := chat.MessageID(fmt.Sprintf("m%d", s.count))
 	s.lines = append(s.lines, line{id: id, key: k, part: p})
 	delete(s.drafts, p.Post)
@@ -129,7 +129,10 @@ type window struct {
 	dead atomic.Bool
 }
 
-var errDead = errors.New("the process is dead")
+var (
+	errDead = errors.New("the process is dead")
+	errAway = &net.OpError{Op: "dial", Err: errors.New("the platform is away")}
+)
 
 func (w *window) check() error {
 	if w.dead.Load() {

@@ -35,6 +35,7 @@ type stack struct {
 	config  session.Config
 	access  access.Config
 	front   func(session.Front) session.Front // wraps the gateway
+	who     *access.Access
 	store   *disk
 	gateway *gateway.Gateway
 	host    *session.Host
@@ -42,6 +43,7 @@ type stack struct {
 	window  *window      // of the running process
 	end     func() error // of the running process
 	said    int
+	real    bool // it lives in real time, outside a bubble
 }
 
 // bubble runs a test of a stack in virtual time. The answer function is what
@@ -88,11 +90,12 @@ func (s *stack) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.store = &disk{DB: db, t: s.t}
+	s.store = &disk{DB: db, t: s.t, blind: s.real}
 	who, err := access.New(s.store, s.access)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.who = who
 	s.window = &window{screen: s.screen}
 	s.box = outbox.New(s.store, map[string]chat.Adapter{"fake": s.window}, outbox.Options{
 		PrivateChat: func(ctx context.Context, u chat.UserID) (chat.Key, bool) {
@@ -123,7 +126,7 @@ func (s *stack) run() {
 	s.end = sync.OnceValue(func() error {
 		endHost()
 		err := <-hosted
-		if !store.dead.Load() {
+		if !store.dead.Load() && !s.real {
 			synctest.Wait()
 		}
 		endBox()
@@ -223,6 +226,13 @@ func (s *stack) deliver(events ...chat.Event) {
 // enqueue puts an event into the inbox as parts of parley do.
 func (s *stack) enqueue(ev chat.Event) {
 	s.t.Helper()
+	s.enqueueOnly(ev)
+	s.host.Wake(ev.Key)
+	synctest.Wait()
+}
+
+func (s *stack) enqueueOnly(ev chat.Event) {
+	s.t.Helper()
 	data, err := json.Marshal(ev)
 	if err != nil {
 		s.t.Fatal(err)
@@ -233,8 +243,6 @@ func (s *stack) enqueue(ev chat.Event) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.host.Wake(ev.Key)
-	synctest.Wait()
 }
 
 // event makes an event with an id of its own; a message is named like it.
@@ -404,6 +412,7 @@ type answerFunc func(ctx context.Context, req llm.Request, each func(llm.Delta))
 type scripted struct {
 	info   llm.Info
 	answer answerFunc
+	blind  bool // keeps no book of requests
 	mu     sync.Mutex
 	seen   []llm.Request
 }
@@ -415,9 +424,11 @@ func script(name string, f answerFunc) *scripted {
 func (m *scripted) Info() llm.Info { return m.info }
 
 func (m *scripted) Stream(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
-	m.mu.Lock()
-	m.seen = append(m.seen, req)
-	m.mu.Unlock()
+	if !m.blind {
+		m.mu.Lock()
+		m.seen = append(m.seen, req)
+		m.mu.Unlock()
+	}
 	reply, err := m.answer(ctx, req, each)
 	if reply.Finish == "" {
 		reply.Finish = llm.FinishStop
@@ -438,8 +449,8 @@ func (m *scripted) requests() []llm.Request {
 // lastWords is what the person said last, without the tail.
 func lastWords(req llm.Request) string {
 	text := req.Messages[len(req.Messages)-1].Text
-	text, _, _ = strings.Cut(text, "\n\n<context>")
-	return text
+	text, _, _ = strings.Cut(text, "<context>")
+	return strings.TrimSpace(text)
 }
 
 // echo answers with what was said.

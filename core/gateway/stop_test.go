@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -224,7 +223,7 @@ func TestStopWithdrawsWhatWasNotShown(t *testing.T) {
 	bubble(t, echo, func(s *stack) {
 		s.screen.fail(func(p chat.Part) error {
 			if p.Kind == chat.Answer {
-				return errors.New("the platform is away")
+				return errAway
 			}
 			return nil
 		})

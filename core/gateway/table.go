@@ -190,10 +190,14 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// say is the effect of a command that only replies.
+// say is the effect of a command that only replies. A ticket gets a post even
+// when there is nothing to say.
 func (g *Gateway) say(ev chat.Event, text string) session.Effect {
-	if text == "" {
+	switch {
+	case text == "" && ev.Ticket == "":
 		return session.Effect{}
+	case text == "":
+		text = "✓"
 	}
 	return session.Effect{Posts: []session.Addressed{{Key: ev.Key, Post: chat.Post{
 		ID: "event/" + ev.ID, Kind: chat.Notice, Text: text,

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,7 +108,7 @@ func TestEveryWayOut(t *testing.T) {
 				synctest.Wait()
 				texts := s.screen.texts("a")
 				if len(texts) != 1 || !strings.Contains(texts[0], c.says) {
-					t.Fatalf("the chat shows\n%s\nwant one message with %q", list(texts), c.says)
+					s.t.Fatalf("the chat shows\n%s\nwant one message with %q", list(texts), c.says)
 				}
 				s.settled(first)
 				s.wantEnds("a", c.how)
@@ -246,6 +247,31 @@ func TestAnAlbumIsOneMessage(t *testing.T) {
 		s.settled(one.ID, two.ID, three.ID)
 		if text := lastWords(s.main().requests()[0]); !strings.Contains(text, "1.png") || !strings.Contains(text, "2.png") {
 			t.Errorf("the first prompt ends with %q", text)
+		}
+	})
+}
+
+// TestAPlainTurnCostsThreeCommits before its answer is on the way: accepted;
+// taken into the log and off the inbox; answered and in the outbox.
+func TestAPlainTurnCostsThreeCommits(t *testing.T) {
+	t.Parallel()
+	bubble(t, echo, func(s *stack) {
+		s.say("a", "hello")
+		before := len(s.store.commits())
+		s.say("a", "again")
+		var kinds []string
+		for _, ops := range s.store.commits()[before:] {
+			switch {
+			case logs(ops) && len(finishes(ops)) > 0:
+				kinds = append(kinds, "taken")
+			case logs(ops):
+				kinds = append(kinds, "answered")
+			default:
+				kinds = append(kinds, fmt.Sprintf("%T", ops[0]))
+			}
+		}
+		if want := []string{"storage.Enqueue", "taken", "answered", "storage.Finish"}; !slices.Equal(kinds, want) {
+			t.Errorf("the commits are %v, want %v", kinds, want)
 		}
 	})
 }

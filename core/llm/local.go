@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// LocalServers are the addresses at which the common local model servers
+// localServers are the addresses at which the common local model servers
 // listen: Ollama, LM Studio, llama.cpp, vLLM.
-func LocalServers() []string {
+func localServers() []string {
 	return []string{
 		"http://127.0.0.1:11434/v1",
 		"http://127.0.0.1:1234/v1",
@@ -30,11 +30,11 @@ const probeTime = 300 * time.Millisecond
 
 // FindLocal asks the candidates, all at once and for a moment only, whether
 // they are OpenAI-compatible servers, and returns the model to use: the first
-// chat model of the first candidate that has one. nil means LocalServers.
+// chat model of the first candidate that has one. nil means localServers.
 // Candidates that are not on this machine's loopback are not asked.
 func FindLocal(ctx context.Context, candidates []string) (Config, bool) {
 	if candidates == nil {
-		candidates = LocalServers()
+		candidates = localServers()
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

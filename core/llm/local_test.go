@@ -3,6 +3,7 @@ package llm_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"parley/core/llm"
@@ -49,8 +50,18 @@ func TestFindLocal(t *testing.T) {
 	}
 }
 
-// TestFindLocalOrder: the first candidate wins over a faster one, dead ones do
-// no harm, and no other machine is asked.
+// TestFindLocalAsksLoopbackOnly: 0.0.0.0 leads to this machine as well, so it
+// stands for an address elsewhere that would answer.
+func TestFindLocalAsksLoopbackOnly(t *testing.T) {
+	s := llmtest.NewServer(nil)
+	defer s.Close()
+	if got, ok := llm.FindLocal(t.Context(), []string{strings.Replace(s.URL(), "127.0.0.1", "0.0.0.0", 1)}); ok {
+		t.Errorf("asked %v", got.BaseURL)
+	}
+}
+
+// TestFindLocalOrder: the first candidate wins over a faster one, and dead ones
+// do no harm.
 func TestFindLocalOrder(t *testing.T) {
 	a, b := llmtest.NewServer(nil), llmtest.NewServer(nil)
 	defer a.Close()

@@ -55,16 +55,6 @@ func (p *Pool) Order(pick string) []Model {
 	return order
 }
 
-// Strongest returns the model of the highest strength, the first of several.
-func (p *Pool) Strongest() Model { return slices.MaxFunc(p.models, byStrength) }
-
-// Weakest returns the model of the lowest strength, the first of several.
-func (p *Pool) Weakest() Model { return slices.MinFunc(p.models, byStrength) }
-
-func byStrength(a, b Model) int { return rank(a) - rank(b) }
-
-func rank(m Model) int { return slices.Index([]string{"low", "medium", "high"}, m.Info().Strength) }
-
 // Answer asks the models in order until one answers, and blocks meanwhile. Each
 // may fail as often as the budget says; b belongs to the turn and is shared by
 // its rounds. A model that asks for a long wait is passed over while another is

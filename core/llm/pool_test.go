@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -229,7 +228,7 @@ func TestPoolOrder(t *testing.T) {
 			t.Errorf("%q: %s", pick, got)
 		}
 	}
-	if got := fmt.Sprintf("%s%s%d", p.Strongest().Info().Name, p.Weakest().Info().Name, len(p.Models())); got != "bc3" {
+	if got := p.ByStrength("low"); got[0] != llm.Model(c) || got[1] != llm.Model(a) || len(p.Models()) != 3 {
 		t.Error(got)
 	}
 }

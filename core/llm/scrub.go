@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"net/url"
@@ -24,9 +25,12 @@ func newScrubber(c Config, u *url.URL) *scrubber {
 	for _, v := range c.Headers {
 		secrets = append(secrets, v, strings.TrimPrefix(v, "Bearer "))
 	}
-	if pass, ok := u.User.Password(); ok {
-		login := u.User.Username() + ":" + pass
-		secrets = append(secrets, login, pass, base64.StdEncoding.EncodeToString([]byte(login)))
+	if u.User != nil {
+		name := u.User.Username()
+		pass, _ := u.User.Password()
+		login := name + ":" + pass
+		// Without a password the name is the token.
+		secrets = append(secrets, login, cmp.Or(pass, name), base64.StdEncoding.EncodeToString([]byte(login)))
 	}
 	for _, vs := range u.Query() {
 		secrets = append(secrets, vs...)

@@ -16,6 +16,12 @@ import (
 // TestSEC02 looks for the key, a header's secret, and login and query of the
 // address in everything that can be printed of a failing model.
 func TestSEC02(t *testing.T) {
+	for _, login := range []string{"u:hunter22", "hunter22"} { // the second is a token
+		lookForSecrets(t, login)
+	}
+}
+
+func lookForSecrets(t *testing.T, login string) {
 	const key, header, pass, query = "sk-very-secret", "header-secret", "hunter22", "query-secret"
 	echo := strings.Join([]string{key, "Bearer " + key, header, pass, query, "http://u:" + pass + "@h/p?k=" + query}, " ")
 	for name, transport := range map[string]roundTrip{
@@ -33,7 +39,7 @@ func TestSEC02(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := llm.NewOpenAI(llm.Config{
-				ID: "m", Key: key, BaseURL: "http://u:" + pass + "@model.test/v1?api=" + query,
+				ID: "m", Key: key, BaseURL: "http://" + login + "@model.test/v1?api=" + query,
 				Headers: map[string]string{"X-Key": header}, Client: &http.Client{Transport: transport},
 			})
 			if err != nil {

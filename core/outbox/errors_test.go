@@ -382,7 +382,7 @@ func TestFindings(t *testing.T) {
 			}
 			return strings.Join(all, "\n")
 		}
-		if got := says(); got != "ok no post waits" {
+		if got := says(); got != "ok No post waits." {
 			t.Errorf("idle: %s", got)
 		}
 		w.set(func(_ context.Context, c call) error {
@@ -399,11 +399,11 @@ func TestFindings(t *testing.T) {
 		w.show(room, notice("dead", "x"), notice("held", "x"))
 		w.show(other, notice("lost", "x"))
 		w.pass(3 * time.Minute)
-		want := "warn 3 posts wait, the oldest for 3m0s\n" +
-			"warn 1 posts wait for adapter \"gone\", which is not configured\n" +
-			"warn fake asks to wait in 1 chats\n" +
-			"warn fake fails in 1 chats, at last with: dial: no route to host\n" +
-			"warn 1 posts could not be shown, the last one because: bot was kicked: permanent"
+		want := "warn 3 posts wait, the oldest for 3m0s.\n" +
+			"warn 1 post waits for adapter \"gone\", which is not configured.\n" +
+			"warn fake asks to wait in 1 chat.\n" +
+			"warn fake fails in 1 chat, at last with: dial: no route to host.\n" +
+			"warn 1 post could not be shown, the last one because: bot was kicked: permanent."
 		if got := says(); got != want {
 			t.Errorf("findings\n%s\nwant\n%s", got, want)
 		}

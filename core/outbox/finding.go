@@ -55,10 +55,10 @@ func (o *Outbox) findWaiting(ctx context.Context) ([]chat.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the oldest post: %w", err)
 	}
-	f := chat.Finding{Part: self, Level: chat.Good, Says: "no post waits"}
+	f := chat.Finding{Part: self, Level: chat.Good, Says: "No post waits."}
 	if n > 0 && len(first) > 0 {
 		age := o.opts.Now().Sub(first[0].Since).Truncate(time.Second)
-		f.Says = fmt.Sprintf("%d posts wait, the oldest for %s", n, age)
+		f.Says = fmt.Sprintf("%s, the oldest for %s.", count(n, "post waits", "posts wait"), age)
 		if age > o.opts.Patience {
 			f.Level = chat.Warn
 		}
@@ -73,19 +73,19 @@ func (o *Outbox) findStranded(ctx context.Context) ([]chat.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing lanes: %w", err)
 	}
-	count := make(map[string]int)
+	stranded := make(map[string]int)
 	for _, lane := range lanes {
 		name, _, _ := strings.Cut(lane.Key, ":")
 		if o.adapters[name] == nil {
-			count[name] += lane.Count
+			stranded[name] += lane.Count
 		}
 	}
 	var found []chat.Finding
-	for name, n := range count {
+	for name, n := range stranded {
 		found = append(found, chat.Finding{
 			Part: self, Level: chat.Warn,
-			Says:   fmt.Sprintf("%d posts wait for adapter %q, which is not configured", n, name),
-			Remedy: "configure the adapter again and they are shown",
+			Says:   fmt.Sprintf("%s for adapter %q, which is not configured.", count(n, "post waits", "posts wait"), name),
+			Remedy: "Configure the adapter again and they are shown.",
 		})
 	}
 	slices.SortFunc(found, bySentence)
@@ -110,11 +110,11 @@ func (o *Outbox) findHeld(context.Context) ([]chat.Finding, error) {
 	var found []chat.Finding
 	for name, n := range held {
 		found = append(found, chat.Finding{Part: self, Level: chat.Warn,
-			Says: fmt.Sprintf("%s asks to wait in %d chats", name, n)})
+			Says: fmt.Sprintf("%s asks to wait in %s.", name, count(n, "chat", "chats"))})
 	}
 	for name, n := range failing {
 		found = append(found, chat.Finding{Part: self, Level: chat.Warn,
-			Says: fmt.Sprintf("%s fails in %d chats, at last with: %s", name, n, why[name])})
+			Says: fmt.Sprintf("%s fails in %s, at last with: %s.", name, count(n, "chat", "chats"), why[name])})
 	}
 	slices.SortFunc(found, bySentence)
 	return found, nil
@@ -130,7 +130,14 @@ func (o *Outbox) findDead(ctx context.Context) ([]chat.Finding, error) {
 	last := dead[len(dead)-1]
 	return []chat.Finding{{
 		Part: self, Level: chat.Warn,
-		Says:   fmt.Sprintf("%d posts could not be shown, the last one because: %s", len(dead), last.Reason),
-		Remedy: "revive or drop them",
+		Says: fmt.Sprintf("%s could not be shown, the last one because: %s.", count(len(dead), "post", "posts"), last.Reason),
 	}}, nil
+}
+
+// count writes how many, with the words for one or for several.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

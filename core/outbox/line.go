@@ -138,6 +138,8 @@ func (l *line) sleep(until time.Time) {
 	}
 }
 
+// readMail takes what others left. Typing is a state rather than an errand, so
+// it stays in the box until it is turned off.
 func (l *line) readMail() {
 	l.box.mu.Lock()
 	m := l.mail
@@ -175,6 +177,8 @@ func (l *line) act(next *alarm) (did bool) {
 	return did
 }
 
+// work does posts before typing and typing before previews: a preview that is
+// late is missed by nobody.
 func (l *line) work(next *alarm) bool {
 	now := l.now()
 	if l.stale && !l.load(next) {

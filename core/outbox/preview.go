@@ -186,6 +186,9 @@ func (l *line) admit(now time.Time, next *alarm) bool {
 	return true
 }
 
+// showPreview shows the newest text of a preview: as a draft where the platform
+// has them, which vanish by themselves, else as a message that is edited and so
+// has to be remembered.
 func (l *line) showPreview(p *preview) {
 	t := l.box.traits(l.key)
 	p.dirty = false
@@ -275,6 +278,8 @@ func (l *line) loadPreview(p *preview) error {
 	return nil
 }
 
+// sendPreview makes the message of a preview. Its row is on disk before the
+// call, since after a crash a message that nobody knows of would stay.
 func (l *line) sendPreview(p *preview, part chat.Part) error {
 	if !p.tried {
 		p.row.Part, p.row.At = part, l.now()
@@ -312,6 +317,9 @@ func (l *line) deliverPreview(post string, row previewRow, unsure bool) (preview
 	return row, err
 }
 
+// editPreview brings the message of a preview up to date. When it is not known
+// whether the edit arrived, nothing counts as shown and the next one is sent
+// whatever it says.
 func (l *line) editPreview(p *preview, part chat.Part) error {
 	if same(p.was, part) {
 		return nil

@@ -60,6 +60,8 @@ func (l *line) showTyping(now time.Time, next *alarm) bool {
 	return true
 }
 
+// signalTyping does not try again: the next signal is due in a moment anyway.
+// What a platform says about waiting counts for the whole chat.
 func (l *line) signalTyping() {
 	err := l.call(typingEvery, func(ctx context.Context) error {
 		return l.adapter.Signal(ctx, l.key, chat.Typing{})

@@ -111,7 +111,7 @@ func (t *turn) summarise(ctx context.Context, before string, old []Entry) (Summa
 	}
 	sum := Summarised{Through: old[len(old)-1].Seq, Text: before}
 	for _, chunk := range chunks(transcript(old), room) {
-		reply, err := t.host.models.Answer(ctx, order, t.budget, summaryRequest(sum.Text, chunk), nil)
+		reply, err := t.host.models.Answer(ctx, order, t.spare, summaryRequest(sum.Text, chunk), nil)
 		if ctx.Err() != nil {
 			return sum, context.Cause(ctx)
 		}
@@ -212,6 +212,7 @@ func (a *actor) compactNow(w waiting) error {
 	}
 	view := a.ledger.view()
 	t := a.newTurn("")
+	a.host.outbox.Typing(a.key, true)
 	a.start(t, &w, func(ctx context.Context) ending {
 		ctx, cancel := context.WithTimeoutCause(ctx, a.host.config.TurnTimeout, errTimeUp)
 		defer cancel()

@@ -148,7 +148,7 @@ func (r *rows) result(b ToolStated, old bool) {
 	}
 	text := b.Result
 	if old && len(text) > oversized {
-		text = fmt.Sprintf("[the result of %s, %d bytes, is left out here because it is old; call the tool again if it is needed]", b.Name, len(text))
+		text = fmt.Sprintf("[the result of %s, %d bytes, is left out here because it is old; call the tool again if it is needed]", clip(b.Name), len(text))
 	}
 	*r = append(*r, llm.Message{Role: llm.Tool, Text: text, CallID: b.Call, CallFailed: b.State == Failed})
 }

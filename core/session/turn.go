@@ -78,6 +78,7 @@ type turn struct {
 	sid    string
 	order  []llm.Model
 	budget *llm.Budget
+	spare  *llm.Budget // for summaries, whose failures must not cost the answer
 	asks   chan<- ask
 	round  int  // complete answers so far
 	cuts   int  // answers that met the output limit and were continued
@@ -107,7 +108,7 @@ func (a *actor) launch(rounds int) {
 func (a *actor) newTurn(id string) *turn {
 	return &turn{
 		host: a.host, key: a.key, id: id, sid: a.session,
-		order: a.order(), budget: llm.NewBudget(a.host.config.Tries),
+		order: a.order(), budget: llm.NewBudget(a.host.config.Tries), spare: llm.NewBudget(a.host.config.Tries),
 	}
 }
 
@@ -272,7 +273,7 @@ func (t *turn) news(r llm.Reply) []string {
 func (t *turn) results(calls []llm.Call) []ToolStated {
 	results := make([]ToolStated, 0, len(calls))
 	for _, c := range calls {
-		result := fmt.Sprintf("There is no tool named %q.", c.Name)
+		result := fmt.Sprintf("There is no tool named %q.", clip(c.Name))
 		if c.Broken != "" {
 			result = "The arguments could not be read, and nothing was run: " + c.Broken
 		}

@@ -139,6 +139,15 @@ func (db *DB) mark() error {
 	return os.Chtimes(db.path, changed, changed)
 }
 
+// Trouble says why the last commit could not be written (a full disk, damage),
+// nil if it was: somebody should look after the file. It never blocks.
+func (db *DB) Trouble() error {
+	if err := db.writer.trouble.Load(); err != nil {
+		return cause(*err)
+	}
+	return nil
+}
+
 // ready refuses a call when the store is closed or the context has ended.
 func (db *DB) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -291,16 +293,31 @@ func explain(err error) error {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("the file is %w, probably another parley; stop that one, or give this one another data directory", ErrLocked)
 	case errors.Is(err, errForeign):
-		return fmt.Errorf("%w; name another file", err)
+		return fmt.Errorf("%w; move it away, or use another data directory", err)
 	case errors.Is(err, errNewer):
-		return fmt.Errorf("%w; update this one, or name another file", err)
+		return fmt.Errorf("%w; update this one, or use another data directory", err)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%w; parley has to be able to read and write the file and its directory: run it as the user they belong to, or hand them over with chown", err)
 	case errors.Is(err, ErrDamaged):
 		return fmt.Errorf("the file is %w; restore a backup in its place, or set it aside under another name to start fresh; it has been left as it is", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w; make room there, or use a data directory elsewhere", cause(err))
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; mount it writable, or use a data directory elsewhere", cause(err))
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w; something else is where its directory should be: move that away, or use another data directory", cause(err))
 	default:
-		return err
+		return fmt.Errorf("%w; if that stays, use another data directory", cause(err))
 	}
+}
+
+// cause is an error without the path that it repeats.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // makeDir makes a directory for the user alone, with those above it, and

@@ -175,6 +175,33 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// What keeps a file from being opened is told with what helps.
+func TestOpenSaysWhatHelps(t *testing.T) {
+	dir := t.TempDir()
+	full, file := filepath.Join(dir, "full.db"), filepath.Join(dir, "file")
+	err := errors.Join(os.Symlink("/dev/full", full), os.WriteFile(file, nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, helps := range map[string]string{
+		full:                        "no space left on device; make room there",
+		filepath.Join(file, "x.db"): "not a directory; something else is where its directory should be",
+	} {
+		_, err := bolt.Open(path, bolt.Options{})
+		says(t, fmt.Sprint(err), "opening store", path, helps)
+		if strings.Count(fmt.Sprint(err), path) > 1 {
+			t.Errorf("%v names the file twice", err)
+		}
+	}
+}
+
+func TestTroubleWhileTheDiskTakesNothing(t *testing.T) {
+	out, err := process(t, executable(t), "full", filepath.Join(t.TempDir(), "parley.db")).Output()
+	if err != nil || string(out) != "false: <nil>\ntrue: file too large\nfalse: <nil>\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestSweepRemovesStaleFiles(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, filepath.Join(dir, "parley.db"), bolt.Options{Blobs: filepath.Join(dir, "b")})

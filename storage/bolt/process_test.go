@@ -2,11 +2,14 @@ package bolt_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +23,7 @@ const (
 	pathVariable = "PARLEY_BOLT_PATH"
 )
 
-var roles = map[string]func(path string) int{"open": openRole, "write": writeRole}
+var roles = map[string]func(path string) int{"open": openRole, "write": writeRole, "full": fullRole}
 
 // process prepares the test binary to play a part.
 func process(t *testing.T, binary, role, path string) *exec.Cmd {
@@ -47,6 +50,30 @@ func openRole(path string) int {
 		return 1
 	}
 	_ = db.Close()
+	return 0
+}
+
+// fullRole writes while its disk takes nothing, and then once more. The limit is
+// the process's own, so it has one for itself.
+func fullRole(path string) int {
+	ctx := context.Background()
+	signal.Ignore(syscall.SIGXFSZ)
+	db, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	var usual syscall.Rlimit
+	err = syscall.Getrlimit(syscall.RLIMIT_FSIZE, &usual)
+	for i, most := range []uint64{usual.Cur, 0, usual.Cur} {
+		err = errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: usual.Max}))
+		failed := db.Apply(ctx, pieces(fmt.Sprint(i))...) != nil
+		fmt.Printf("%v: %v\n", failed, db.Trouble())
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		fmt.Println(err)
+		return 1
+	}
 	return 0
 }
 

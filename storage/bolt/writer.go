@@ -38,6 +38,7 @@ type writer struct {
 	requests chan *request
 	done     chan struct{}
 	commits  atomic.Int64
+	trouble  atomic.Pointer[error] // of the disk with the last commit, nil: none
 
 	// broken is why nothing is written any more. It is the goroutine's, and
 	// anybody's once that has ended.
@@ -212,6 +213,7 @@ func (w *writer) try(group []*request) error {
 		w.suspect(err)
 		return err
 	}
+	w.trouble.Store(nil)
 	w.commits.Add(1)
 	w.waiting.learn(b.news)
 	return nil
@@ -223,6 +225,10 @@ func (w *writer) suspect(err error) {
 	var p *panicked
 	if errors.As(err, &p) {
 		w.log.Error().Err(err).Bytes("stack", p.stack).Msg("panic while applying")
+	}
+	var lost *unwritten
+	if errors.As(err, &lost) || errors.Is(err, ErrDamaged) {
+		w.trouble.Store(&err)
 	}
 	if errors.Is(err, ErrDamaged) {
 		w.log.Error().Err(err).Msg("the store is damaged, nothing is written any more")
@@ -250,13 +256,22 @@ func update(db *bbolt.DB, f func(*bbolt.Tx) error) error {
 		if err := f(tx); err != nil {
 			return err
 		}
-		return tx.Commit()
+		if err := tx.Commit(); err != nil {
+			return &unwritten{err}
+		}
+		return nil
 	})
 	if err != nil {
 		_ = guarded(tx.Rollback) // which does nothing after a Commit that failed
 	}
 	return err
 }
+
+// unwritten is what the disk says to a commit.
+type unwritten struct{ error }
+
+// Unwrap returns the disk's own error.
+func (u *unwritten) Unwrap() error { return u.error }
 
 // panicked is a panic that has become an error.
 type panicked struct {

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -163,7 +164,7 @@ func bound(text string, t reflect.Type) float64 {
 func (d *decoder) headers(n ast.Node, s spot, v reflect.Value) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		d.problem(s, "%s, want a block of header names and values", foundNode(n))
+		d.problem(s, "%s, want a block of header names and values", notBlock(n))
 		return
 	}
 	all := Headers{}
@@ -220,15 +221,11 @@ func (d *decoder) fromFile(t twin, v reflect.Value) {
 // readSmall reads a file of bounded size; its error is a sentence that names
 // path and remedy.
 func readSmall(path string, limit int64) (string, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode().IsRegular() && info.Size() > limit {
-		return "", sentence("%q is larger than %s; give a smaller file", path, Size(limit))
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(path)
-	}
+	info, _ := os.Stat(path)
+	text, err := readUpTo(path, limit+1)
 	switch {
+	case int64(len(text)) > limit:
+		return "", sentence("%q is larger than %s; give a smaller file", path, Size(limit))
 	case err == nil:
 		return string(text), nil
 	case errors.Is(err, fs.ErrNotExist):
@@ -239,6 +236,16 @@ func readSmall(path string, limit int64) (string, error) {
 		return "", sentence("%q is a folder; name a file", path)
 	}
 	return "", sentence("%q cannot be read (%v); correct the path", path, errors.Unwrap(err))
+}
+
+// readUpTo reads the beginning of a file: one such as /dev/zero has no end.
+func readUpTo(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // resolvePath makes a path absolute, seen from dir; ~/ is the home folder.

@@ -72,6 +72,12 @@ func TestBadInput(t *testing.T) {
 			`c.yaml:3:5: models[0].base_url: "htp//x" is no web address; want http:// or https://, a host and perhaps a path, without ? and #`},
 		{"bad URL with a password", "models:\n  - model: m\n    base_url: ftp://me:hidden@x\n",
 			`c.yaml:3:5: models[0].base_url: the address is no web address; want http:// or https://, a host and perhaps a path, without ? and #`},
+		{"bad URL with a key", "models:\n  - model: m\n    base_url: https://x/v1?key=hidden\n",
+			`c.yaml:3:5: models[0].base_url: the address is no web address; want http:// or https://, a host and perhaps a path, without ? and #`},
+		{"a token for a block", "adapters: {telegram: '123456:hidden'}\n",
+			`c.yaml:1:12: adapters.telegram: found a text, want a block of keys: token, token_file, api_url`},
+		{"a token for headers", "models:\n  - model: m\n    headers: Bearer hidden\n",
+			`c.yaml:3:5: models[0].headers: found a text, want a block of header names and values`},
 		{"model without a model", "models:\n  - name: main\n",
 			`c.yaml:2:5: models[0].model: is missing; want the name that the provider gives the model`},
 		{"two models of one name", "models:\n  - {name: main, model: a}\n  - {name: Main, model: b}\n",
@@ -161,6 +167,7 @@ func TestFileErrors(t *testing.T) {
 	for path, want := range map[string]string{
 		"gone.yaml": "config file \"gone.yaml\" does not exist; correct the path, or run `parley init --config gone.yaml` to write it",
 		"folder":    `config file "folder" cannot be read (is a directory); name a file with --config`,
+		"/dev/zero": "/dev/zero:1:1: is larger than 256KB, which no configuration is",
 	} {
 		if _, err := config.Load(path, nil); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", path, err, want)
@@ -193,6 +200,7 @@ func TestSecretFiles(t *testing.T) {
 		{"both", "api_key: sk-here\n    api_key_file: key", "", `c.yaml:4:5: models[0].api_key_file: models[0].api_key is set as well; keep one of the two`},
 		{"none there", "api_key_file: gone", "", `c.yaml:3:5: models[0].api_key_file: "DIR/gone" does not exist; create it or correct the path`},
 		{"a folder", "api_key_file: .", "", `c.yaml:3:5: models[0].api_key_file: "DIR" is a folder; name a file`},
+		{"without an end", "api_key_file: /dev/zero", "", `c.yaml:3:5: models[0].api_key_file: "/dev/zero" is larger than 64KB; give a smaller file`},
 		{"empty", "api_key_file: empty", "", `c.yaml:3:5: models[0].api_key_file: "empty" is empty; write the secret into it`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -112,14 +113,14 @@ func (d *decoder) checkName(key, name string, i int, first map[string]int) {
 	first[strings.ToLower(name)] = i
 }
 
-// checkURL wants an http address. What is shown of a wrong one has no
-// password in it.
+// checkURL wants an http address. One that may carry a password or a key is not
+// shown.
 func (d *decoder) checkURL(key, text string) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
-		shown := quote(text)
-		if strings.Contains(text, "@") {
-			shown = "the address"
+		shown := "the address"
+		if bare, rest, _ := strings.Cut(text, "?"); !strings.Contains(text, "@") && rest == "" {
+			shown = quote(bare)
 		}
 		d.bad(key, "%s is no web address; want http:// or https://, a host and perhaps a path, without ? and #", shown)
 	}
@@ -133,14 +134,15 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// credentials returns the name and password that an address carries.
-func credentials(address string) (name, password string) {
+// login returns what of an address is secret: the password, or the name alone
+// where there is none, since that is how some take a token.
+func login(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
-		return "", ""
+		return ""
 	}
-	password, _ = u.User.Password()
-	return u.User.Username(), password
+	password, _ := u.User.Password()
+	return cmp.Or(password, u.User.Username())
 }
 
 // checkKey wants a key that can be sent as a header.

@@ -96,7 +96,7 @@ func isBlock(t reflect.Type) bool {
 func (d *decoder) block(n ast.Node, s spot, v reflect.Value) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		d.problem(s, "%s, want a block of keys: %s", foundNode(n), strings.Join(keysOf(v.Type()), ", "))
+		d.problem(s, "%s, want a block of keys: %s", notBlock(n), strings.Join(keysOf(v.Type()), ", "))
 		return
 	}
 	twins := map[string]twin{}
@@ -186,7 +186,7 @@ func (d *decoder) expandsToNothing(s scalar) bool {
 // free decodes a map whose content is not parley's.
 func (d *decoder) free(n ast.Node, s spot, v reflect.Value) {
 	if _, ok := n.(*ast.MappingNode); !ok {
-		d.problem(s, "%s, want a block of keys", foundNode(n))
+		d.problem(s, "%s, want a block of keys", notBlock(n))
 		return
 	}
 	v.Set(reflect.ValueOf(d.any(n, s)))

@@ -34,7 +34,7 @@ func Load(path string, env Env) (*Config, error) {
 	if file == "" {
 		file = DefaultFile
 	}
-	text, err := os.ReadFile(file)
+	text, err := readUpTo(file, maxFile+1)
 	if errors.Is(err, fs.ErrNotExist) && path == "" {
 		return builtIn(env)
 	}
@@ -87,6 +87,7 @@ func builtIn(env Env) (*Config, error) {
 func Parse(name, text, dir string, env Env) (*Config, error) {
 	d := &decoder{file: name, dir: dir, env: env, at: map[string]place{}}
 	c := Default(dir, env)
+	text = strings.TrimPrefix(text, "\ufeff") // editors on Windows put it there
 	if body, ok := d.parse(text); ok {
 		if body != nil {
 			d.block(body, spot{at: place{1, 1}}, reflect.ValueOf(c).Elem())

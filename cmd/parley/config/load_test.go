@@ -32,6 +32,14 @@ func TestShippedFileIsDefault(t *testing.T) {
 	}
 }
 
+// An editor on Windows puts a mark before the text and ends lines its own way.
+func TestFileFromWindows(t *testing.T) {
+	c, err := config.Parse("c.yaml", "\ufeffsandbox: none\r\ntimezone: UTC\r\n", "/", nil)
+	if err != nil || c.Sandbox != "none" || c.Timezone != "UTC" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
 func BenchmarkParseShipped(b *testing.B) {
 	for b.Loop() {
 		if _, err := config.Parse("config.yaml", config.Shipped, "/srv/parley", nil); err != nil {

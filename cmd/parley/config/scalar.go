@@ -80,6 +80,15 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
+// notBlock says what a node is where a block belongs. It shows no text: somebody
+// may have written a token where the block of its platform should be.
+func notBlock(n ast.Node) string {
+	if s, ok := scalarOf(n); ok && s.kind == textual {
+		return "found a text"
+	}
+	return foundNode(n)
+}
+
 // foundNode says what a node is that is no single value.
 func foundNode(n ast.Node) string {
 	switch n.(type) {

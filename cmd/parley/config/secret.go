@@ -72,9 +72,7 @@ func (c *Config) Secrets() []string {
 	found := map[string]bool{}
 	collect(reflect.ValueOf(c).Elem(), found)
 	for _, m := range c.Models {
-		if _, password := credentials(m.BaseURL); password != "" {
-			found[password] = true
-		}
+		found[login(m.BaseURL)] = true
 	}
 	delete(found, "")
 	return slices.Sorted(maps.Keys(found))

@@ -69,6 +69,24 @@ func TestSecretNeverLeaks(t *testing.T) {
 
 func encoded(b []byte, err error) string { return fmt.Sprint(string(b), err) }
 
+// What an address carries is secret: the password, or the name where that is
+// the token. A name beside a password is none.
+func TestSecretsOfAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://ada:tok-hidden@x/v1": "tok-hidden",
+		"http://tok-hidden@x/v1":     "tok-hidden",
+		"http://x/v1":                "",
+	} {
+		c, err := config.Parse("c.yaml", "models: [{model: m, base_url: '"+address+"'}]\n", "/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Secrets(), " "); got != want {
+			t.Errorf("%s: got %q", address, got)
+		}
+	}
+}
+
 func TestSecretReveals(t *testing.T) {
 	if s := config.NewSecret(hidden); s.Reveal() != hidden || !s.IsSet() {
 		t.Error("a secret must give its text back")

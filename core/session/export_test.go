@@ -1,0 +1,4 @@
+package session
+
+// Older is what a summary stands for.
+var Older = older

@@ -58,7 +58,8 @@ type Execution interface {
 	Stop(ctx context.Context)
 }
 
-// Outcome is how an invocation ended: Completed, Failed or Cancelled.
+// Outcome is how an invocation ended: Completed, Failed or Cancelled. One
+// without a state is Completed.
 type Outcome struct {
 	State State
 	Text  string      // what the model reads: the result, or what went wrong
@@ -76,6 +77,9 @@ func Fault(format string, args ...any) Outcome {
 	return Outcome{State: Failed, Text: fmt.Sprintf(format, args...)}
 }
 
+// stopped is how work ends that was stopped.
+var stopped = Outcome{State: Cancelled, Text: "stopped"}
+
 // work is the plain Execution.
 type work struct {
 	cancel context.CancelFunc
@@ -88,15 +92,27 @@ type work struct {
 
 // Func runs f and returns at once. Stop, or the end of ctx or of the context
 // of Wait, cancels f's context and makes the outcome Cancelled without waiting
-// for f: what f returns later is dropped. A panic of f is a failure.
+// for f: what f returns later is dropped. A panic of f is a failure. With a
+// context that ended already f is not run at all.
 func Func(ctx context.Context, f func(ctx context.Context) Outcome) Execution {
+	if ctx.Err() != nil {
+		return Finished(stopped)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &work{cancel: cancel, done: make(chan struct{})}
+	unhook := context.AfterFunc(ctx, func() { w.end(stopped) })
 	go func() {
-		defer cancel()
-		w.end(guarded(ctx, f))
+		o := Fault("the tool ended without a result")
+		defer func() { // also if f ends the goroutine
+			if ctx.Err() != nil {
+				o = stopped // f failed because it was stopped: that is no failure
+			}
+			w.end(o)
+			unhook()
+			cancel()
+		}()
+		o = guarded(ctx, f)
 	}()
-	context.AfterFunc(ctx, func() { w.end(Outcome{State: Cancelled, Text: "stopped"}) })
 	return w
 }
 
@@ -107,14 +123,33 @@ func Finished(o Outcome) Execution {
 	return w
 }
 
+// guarded calls f and makes a panic a failure.
 func guarded(ctx context.Context, f func(context.Context) Outcome) (o Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = Fault("the tool failed: panic: %v", p)
-			o.Stack = debug.Stack()
+			o = panicked(p)
 		}
 	}()
 	return f(ctx)
+}
+
+// panicked is how work ends that panicked with p.
+func panicked(p any) Outcome {
+	o := Fault("the tool failed: panic: %v", p)
+	o.Stack = debug.Stack()
+	return o
+}
+
+// settled makes the state of an outcome one of the three there are. An outcome
+// without a state is a good one; Rejected is not a tool's to say.
+func settled(o Outcome) Outcome {
+	switch {
+	case o.State == Rejected:
+		o.State = Failed
+	case !o.State.Ended():
+		o.State = Completed
+	}
+	return o
 }
 
 // end sets the outcome, the first time it is called.
@@ -124,10 +159,7 @@ func (w *work) end(o Outcome) {
 	if w.ended {
 		return
 	}
-	if !o.State.Ended() {
-		o.State = Completed
-	}
-	w.outcome, w.ended = o, true
+	w.outcome, w.ended = settled(o), true
 	close(w.done)
 }
 
@@ -155,5 +187,5 @@ func (w *work) Wait(ctx context.Context) Outcome {
 // Stop implements [Execution].
 func (w *work) Stop(context.Context) {
 	w.cancel()
-	w.end(Outcome{State: Cancelled, Text: "stopped"})
+	w.end(stopped)
 }

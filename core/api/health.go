@@ -33,7 +33,11 @@ func ListenHTTP(listen string) (net.Listener, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &Error{Says: fmt.Sprintf("http.listen: this user may not listen on %s", listen), Remedy: "set a port above 1023, or off"}
 	}
-	return nil, fmt.Errorf("http.listen: listening on %s: %w", listen, err)
+	var detail *net.OpError
+	if errors.As(err, &detail) {
+		err = detail.Err
+	}
+	return nil, &Error{Says: fmt.Sprintf("http.listen: parley cannot listen on %s (%v)", listen, err), Remedy: "set another address or off"}
 }
 
 // ServeHTTP serves h on l until ctx ends, lets what is under way finish for a

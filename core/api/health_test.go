@@ -76,4 +76,8 @@ func TestListenHTTP(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "http.listen: this machine does not have the address of 192.0.2.1:80;") {
 		t.Errorf("foreign address: %v", err)
 	}
+	_, err = api.ListenHTTP("127.0.0.1:no-such-service")
+	if err == nil || !strings.HasPrefix(err.Error(), "http.listen: parley cannot listen on 127.0.0.1:no-such-service (") || !strings.HasSuffix(err.Error(), "; set another address or off") {
+		t.Errorf("no address at all: %v", err)
+	}
 }

@@ -89,6 +89,9 @@ func (g *Gateway) admit(ctx context.Context, ev chat.Event, in *intake) error {
 	}
 	in.ops = append(in.ops, verdict.Ops...)
 	if verdict.Admit || verdict.Command && g.Command(ev) {
+		if ev, err = g.answering(ctx, ev, in); err != nil {
+			return err
+		}
 		return g.enqueue(ctx, ev, in)
 	}
 	g.refuse(ev, verdict, in)
@@ -145,13 +148,22 @@ func (g *Gateway) refuse(ev chat.Event, v access.Verdict, in *intake) {
 	}
 }
 
-// show adds a notice to the sender of an event.
+// show adds a notice that settles an event.
 func (in *intake) show(ev chat.Event, id, text string) {
-	in.ops = append(in.ops, outbox.Put(ev.Key, chat.Post{
+	in.post(ev.Key, chat.Post{
 		ID: id, Kind: chat.Notice, Text: text, Ticket: ev.Ticket,
 		For: ev.From, Answers: []string{ev.ID},
-	}))
-	in.shown = append(in.shown, ev.Key)
+	})
+}
+
+// tell adds a notice about an event that goes on.
+func (in *intake) tell(ev chat.Event, id, text string) {
+	in.post(ev.Key, chat.Post{ID: id, Kind: chat.Notice, Text: text, For: ev.From})
+}
+
+func (in *intake) post(key chat.Key, p chat.Post) {
+	in.ops = append(in.ops, outbox.Put(key, p))
+	in.shown = append(in.shown, key)
 }
 
 // enqueue puts an admitted event into its lane, or refuses it when that is

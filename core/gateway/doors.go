@@ -37,10 +37,12 @@ func chats(events []chat.Event) []chat.Key {
 	for _, ev := range events {
 		keys = append(keys, ev.Key)
 	}
-	slices.SortFunc(keys, func(a, b chat.Key) int {
-		return cmp.Or(cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Chat, b.Chat), cmp.Compare(a.Thread, b.Thread))
-	})
+	slices.SortFunc(keys, compareKeys)
 	return slices.Compact(keys)
+}
+
+func compareKeys(a, b chat.Key) int {
+	return cmp.Or(cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Chat, b.Chat), cmp.Compare(a.Thread, b.Thread))
 }
 
 func (d *doors) take(ctx context.Context, key chat.Key) error {

@@ -11,8 +11,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"parley/core/access"
+	"parley/core/ask"
 	"parley/core/chat"
 	"parley/core/outbox"
+	"parley/core/policy"
 	"parley/core/session"
 	"parley/storage"
 )
@@ -22,6 +24,8 @@ type Gateway struct {
 	store    storage.Store
 	access   *access.Access
 	outbox   *outbox.Outbox
+	asks     *ask.Asks
+	policy   *policy.Policy
 	wake     func(...chat.Key)
 	findings func(context.Context) []chat.Finding
 	log      zerolog.Logger
@@ -43,6 +47,8 @@ type Parts struct {
 	Store    storage.Store
 	Access   *access.Access
 	Outbox   *outbox.Outbox
+	Asks     *ask.Asks                            // nil: nobody is ever asked
+	Policy   *policy.Policy                       // nil: there are no rules
 	Wake     func(...chat.Key)                    // tells conversations that their inbox has something
 	Findings func(context.Context) []chat.Finding // for /status; nil: none
 	Log      zerolog.Logger
@@ -54,7 +60,7 @@ type Parts struct {
 func New(p Parts) *Gateway {
 	g := &Gateway{
 		store: p.Store, access: p.Access, outbox: p.Outbox, wake: p.Wake, findings: p.Findings,
-		log: p.Log, now: p.Now, version: p.Version,
+		log: p.Log, now: p.Now, version: p.Version, asks: p.Asks, policy: p.Policy,
 		routes: http.NewServeMux(),
 		full:   make(map[string]bool),
 	}

@@ -15,19 +15,25 @@ import (
 	"github.com/rs/zerolog"
 
 	"parley/core/access"
+	"parley/core/ask"
 	"parley/core/chat"
 	"parley/core/gateway"
 	"parley/core/llm"
 	"parley/core/outbox"
+	"parley/core/policy"
 	"parley/core/session"
 	"parley/storage"
 	"parley/storage/bolt"
+	"parley/tools"
 )
 
 // stack is parley without a platform and without a model: the real store,
 // gateway, conversations and outbox between a fake adapter and a scripted
 // model. It lives in a synctest bubble.
 type stack struct {
+	tools   []tools.Tool  // what the agent can do, nil: nothing
+	rules   []policy.Rule // as in config.yaml
+	dir     string        // the workspace
 	t       testing.TB
 	path    string
 	screen  *screen
@@ -72,6 +78,7 @@ func newStack(t testing.TB, answer answerFunc) *stack {
 		config: session.Defaults(),
 		access: access.Config{Owners: []chat.UserID{ada.ID}, Chats: []string{"fake:group"}},
 		front:  func(f session.Front) session.Front { return f },
+		dir:    t.TempDir(),
 	}
 	s.config.Zone = time.UTC
 	return s
@@ -103,15 +110,44 @@ func (s *stack) start() {
 			return k, known && err == nil
 		},
 	})
+	toolbox := s.toolbox()
 	s.gateway = gateway.New(gateway.Parts{
 		Store: s.store, Access: who, Outbox: s.box, Version: "test",
+		Asks: toolbox.Asks, Policy: toolbox.Policy,
 		Wake: func(keys ...chat.Key) { s.host.Wake(keys...) },
 	})
 	s.host = session.New(session.Parts{
 		Store: s.store, Outbox: s.box, Models: llm.NewPool(s.models, llm.Options{}),
-		Front: s.front(s.gateway), Config: s.config, Log: zerolog.New(s.t.Output()),
+		Front: s.front(s.gateway), Config: s.config, Log: zerolog.New(s.t.Output()), Toolbox: toolbox,
 	})
 	s.run()
+}
+
+// toolbox is what the agent has to work with: nothing, unless a test gives it
+// tools.
+func (s *stack) toolbox() session.Toolbox {
+	if s.tools == nil {
+		return session.Toolbox{}
+	}
+	rules, err := policy.New(s.store, policy.Config{Workspace: s.dir, Rules: s.rules})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	seed, err := rules.Seed(s.t.Context())
+	if err == nil {
+		err = s.store.Apply(s.t.Context(), seed...)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return session.Toolbox{
+		Sources: []tools.Source{tools.NewRegistry(s.tools...)},
+		Policy:  rules, Asks: ask.New(s.store, ask.Options{}),
+		Role: func(ctx context.Context, u chat.UserID) (string, error) {
+			role, err := s.who.RoleOf(ctx, u)
+			return string(role), err
+		},
+	}
 }
 
 func (s *stack) run() {

@@ -48,6 +48,10 @@ func (g *Gateway) list() []command {
 		g.row("clear", "", "forget what was said here, keep the settings", false, access.Guest, act(session.Clear{})),
 		g.row("help", "", "list the commands", true, access.None, g.help),
 		g.row("status", "", "what I am doing and how parley is", true, access.Guest, g.status).alone(),
+		g.row("approve", "ID [once|15m|session] [tool|category|server|all]", "let a call run, or calls like it for a while", true, access.None, g.approve).urgent(),
+		g.row("reject", "ID [reason]", "do not let a call run", true, access.None, g.reject).urgent(),
+		g.row(answerCommand, "ID TEXT|#N", "answer a question", true, access.None, g.answer).urgent(),
+		g.row("inbox", "[ID]", "what waits for your answer", true, access.None, g.inbox).alone(),
 		g.row("models", "", "list the models", true, access.Guest, g.models),
 		g.row("model", "N|name|auto", "choose the model that answers first", false, access.Member, g.pick),
 		g.row("context", "", "how full the model's context is", true, access.Guest, g.context),
@@ -63,6 +67,9 @@ func (g *Gateway) list() []command {
 		g.row("claim", "CODE", "become the owner, with the code that parley printed", true, access.None, g.claim),
 	}
 }
+
+// answerCommand is what a typed answer to a question becomes.
+const answerCommand = "answer"
 
 func (g *Gateway) row(name, args, summary string, control bool, least access.Role,
 	run func(context.Context, call) (session.Effect, error)) command {

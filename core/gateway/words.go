@@ -14,6 +14,10 @@ func (g *Gateway) Present(s session.Scene, h session.Happening) []chat.Post {
 	switch h := h.(type) {
 	case session.Spoke:
 		return []chat.Post{{Text: spoke(h), ReplyTo: h.ReplyTo}}
+	case session.Showed:
+		return []chat.Post{{Text: h.Text, Files: h.Files}}
+	case session.Postponed:
+		return notice(fmt.Sprintf("I am waiting for an answer to %s; I read this next.", h.For))
 	case session.Halted:
 		return []chat.Post{halted(h)}
 	case session.Overtaken:

@@ -24,6 +24,7 @@ type actor struct {
 	row     Row
 	ledger  ledger
 	name    string // of this incarnation, in entry ids
+	audits  int    // lines it has written to the audit stream
 
 	running *running // nil when no turn runs
 	halting *halting // nil unless a /stop waits for the turn to end
@@ -84,11 +85,11 @@ func (a *actor) run() error {
 // wait sleeps until there is something to do and does it. It reports whether
 // the actor has left memory for being idle.
 func (a *actor) wait(idle <-chan time.Time) (gone bool, err error) {
-	var asks <-chan ask
+	var wishes <-chan wish
 	var ended <-chan ending
 	draining := a.life.draining
 	if a.running != nil {
-		asks, ended, idle = a.running.asks, a.running.ended, nil
+		wishes, ended, idle = a.running.wishes, a.running.ended, nil
 		if a.draining() {
 			draining = nil // the turn is awaited, not the signal
 		}
@@ -96,9 +97,8 @@ func (a *actor) wait(idle <-chan time.Time) (gone bool, err error) {
 	select {
 	case <-a.wake:
 	case <-draining:
-	case q := <-asks:
-		view, err := a.serve(q.wants)
-		q.reply <- answer{view, err}
+	case q := <-wishes:
+		q.reply <- a.serve(q.wants)
 	case e := <-ended:
 		return false, a.conclude(e)
 	case <-idle:
@@ -138,7 +138,9 @@ type batch struct {
 	entries []Entry // Frame, Origin and Body; the actor numbers them
 	ops     []storage.Op
 	posts   []Addressed
+	lines   []Audit
 	wake    []chat.Key
+	then    func() // called when all this is durable, nil: nothing
 }
 
 func (b *batch) log(bodies ...Body) {
@@ -204,6 +206,13 @@ func (a *actor) ops(b *batch) ([]storage.Op, error) {
 		ops = append(ops, appended)
 	}
 	ops = append(ops, b.ops...)
+	if len(b.lines) > 0 {
+		op, err := a.auditOp(b.lines)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, op)
+	}
 	for _, p := range b.posts {
 		ops = append(ops, outbox.Put(p.Key, p.Post))
 	}
@@ -221,6 +230,9 @@ func (a *actor) apply(b batch) {
 	}
 	a.host.outbox.Wake(keys...)
 	a.host.Wake(b.wake...)
+	if b.then != nil {
+		b.then()
+	}
 }
 
 // scene describes the conversation to the front.

@@ -1,35 +1,65 @@
 package session
 
-import "parley/core/llm"
+import (
+	"slices"
+
+	"parley/core/llm"
+)
 
 // serve does what a turn asks for.
-func (a *actor) serve(w wants) (View, error) {
+func (a *actor) serve(w wants) grant {
 	if a.halting != nil {
-		return View{}, errStopped
+		return grant{err: errStopped}
 	}
 	var err error
+	var heard <-chan Answered
 	switch w := w.(type) {
 	case wantSteering:
 		if a.draining() {
-			return View{}, errSuspended
+			return grant{err: errSuspended}
 		}
 		err = a.steer()
 	case wantRound:
 		err = a.commit(a.roundBatch(w))
+	case wantStep:
+		err = a.commitStep(w.step)
+	case wantAsk:
+		heard, err = a.openAsk(w)
+	case wantHearing:
+		heard = a.listen(w.asked)
 	case wantSummary:
 		err = a.commit(a.summaryBatch(w.summary))
 	default:
 		panic("session: unknown request of a turn")
 	}
-	return a.ledger.view(), err
+	return grant{a.ledger.view(), heard, err}
+}
+
+// commitStep logs what a turn has ready; nothing is fine.
+func (a *actor) commitStep(s step) error {
+	if s.empty() {
+		return nil
+	}
+	return a.commit(a.stepBatch(s))
+}
+
+func (a *actor) stepBatch(s step) batch {
+	var b batch
+	if s.round != nil {
+		b = a.roundBatch(*s.round)
+	}
+	b.log(s.bodies...)
+	b.audit(s.audit...)
+	for _, x := range s.shown {
+		t := a.ledger.turn
+		b.posts = append(b.posts, a.show(t.id+"/0/"+x.call, t.id, nil, Showed{x.text, x.files})...)
+	}
+	return b
 }
 
 func (a *actor) roundBatch(w wantRound) batch {
 	var b batch
 	b.log(w.said)
-	for _, r := range w.results {
-		b.log(r)
-	}
 	if w.said.Text != "" || len(w.notes) > 0 {
 		spoke := Spoke{Text: w.said.Text, Notes: w.notes, ReplyTo: a.ledger.turn.replyTo}
 		b.posts = a.show(post(w.said.Turn, w.said.Round), w.said.Turn, nil, spoke)
@@ -66,7 +96,7 @@ func (a *actor) conclude(e ending) error {
 	case halting != nil:
 		return a.halt(halting, &e)
 	case e.how == "":
-		return a.suspend()
+		return a.suspend(e)
 	}
 	if e.reason != "" {
 		a.host.log.Warn().Stringer("key", a.key).Str("turn", a.ledger.turn.id).
@@ -74,7 +104,10 @@ func (a *actor) conclude(e ending) error {
 	}
 	t := a.ledger.turn
 	draft := post(t.id, t.rounds+1)
-	b := a.close(e)
+	b, err := a.close(e)
+	if err != nil {
+		return err
+	}
 	b.posts = append(b.posts, a.lastWords(t, e)...)
 	if err := a.commit(b); err != nil {
 		return err
@@ -86,19 +119,49 @@ func (a *actor) conclude(e ending) error {
 }
 
 // close logs the end of the open turn. Every call that has no result gets
-// one.
-func (a *actor) close(e ending) batch {
+// one, and every request that is open is withdrawn.
+func (a *actor) close(e ending) (batch, error) {
 	t := a.ledger.turn
-	var b batch
+	b := a.stepBatch(e.late)
+	if e.how == Stopped {
+		b.posts = nil // what was not shown yet is not shown any more
+	}
 	if e.said != nil {
 		b.log(*e.said)
 	}
-	for _, c := range t.pending {
-		b.log(ToolStated{c.ID, c.Name, Cancelled, "cancelled: the turn ended before this was done"})
+	for _, c := range unanswered(t, e.late) {
+		b.log(ToolStated{Call: c.ID, Name: c.Name, State: Cancelled, Result: "cancelled: the turn ended before this was done"})
 	}
 	b.log(TurnEnded{t.id, e.how, e.reason})
 	b.ops = append(b.ops, turns.Remove(a.session))
-	return b
+	return b, a.withdraw(&b, closing[e.how])
+}
+
+// closing says on the card of an open request why its answer is of no use any
+// more.
+var closing = map[How]string{
+	Stopped:   "stopped with /stop",
+	Exhausted: "the turn ended before somebody answered",
+	Broken:    "the turn failed before somebody answered",
+	Final:     "the turn has ended",
+}
+
+// unanswered are the calls that have no result, what is logged late counted
+// in.
+func unanswered(t *openTurn, late step) []llm.Call {
+	var calls []llm.Call
+	for _, c := range t.calls {
+		calls = append(calls, c.call)
+	}
+	if late.round != nil {
+		calls = late.round.said.Calls
+	}
+	return slices.DeleteFunc(slices.Clone(calls), func(c llm.Call) bool {
+		return slices.ContainsFunc(late.bodies, func(b Body) bool {
+			s, ok := b.(ToolStated)
+			return ok && s.Call == c.ID && s.State.Ended()
+		})
+	})
 }
 
 // lastWords is the post that ends a turn.
@@ -115,8 +178,8 @@ func (a *actor) lastWords(t *openTurn, e ending) []Addressed {
 
 // suspend records that the turn was left because parley stops, so that going
 // on with it does not count as an attempt.
-func (a *actor) suspend() error {
-	var b batch
+func (a *actor) suspend(e ending) error {
+	b := a.stepBatch(e.late)
 	b.log(Suspended{a.ledger.turn.id})
 	return a.commit(b)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/core/ask"
 	"parley/core/chat"
 	"parley/core/llm"
 )
@@ -19,8 +20,9 @@ type Entry struct {
 }
 
 // Body is what an entry records. The set is sealed: [TurnStarted], [UserSaid],
-// [AssistantSaid], [ToolStated], [Summarised], [Cleared], [Noted],
-// [ModelPicked], [Attempted], [Suspended] and [TurnEnded].
+// [AssistantSaid], [ToolStated], [Asked], [Answered], [Noted], [ScratchpadSet],
+// [ModelPicked], [Summarised], [Cleared], [Attempted], [Suspended] and
+// [TurnEnded].
 type Body interface{ entry() }
 
 // TurnStarted opens a turn; its messages follow in the same commit.
@@ -77,7 +79,38 @@ type ToolStated struct {
 	Call   string `json:"call"`
 	Name   string `json:"name"`
 	State  State  `json:"state"`
+	Label  string `json:"label,omitempty"`  // what the call does, in a line
+	Target string `json:"target,omitempty"` // the resolved path that it is about
 	Result string `json:"result,omitempty"`
+	// Outside says that the result came from outside the conversation: the
+	// model is to read it as data.
+	Outside bool `json:"outside,omitempty"`
+}
+
+// Asked says that people were asked something on behalf of a call: whether it
+// may run, or what its tool wants to know. The request itself is a row.
+type Asked struct {
+	Ask    string   `json:"ask"`
+	Kind   ask.Kind `json:"kind"`
+	Call   string   `json:"call"`
+	Digest string   `json:"digest"`          // what an approval is bound to, or of the question
+	Again  bool     `json:"again,omitempty"` // the call had been interrupted while it ran
+}
+
+// Answered says what became of an [Asked].
+type Answered struct {
+	Ask      string    `json:"ask"`
+	Call     string    `json:"call"`
+	Approved bool      `json:"approved,omitempty"`
+	Text     string    `json:"text,omitempty"` // the answer, or why the call may not run, for the model
+	None     bool      `json:"none,omitempty"` // nobody answered
+	By       chat.User `json:"by,omitzero"`
+	State    string    `json:"state,omitempty"` // what the target held when people looked
+}
+
+// ScratchpadSet replaces what the agent has noted down for itself.
+type ScratchpadSet struct {
+	Text string `json:"text"`
 }
 
 // Summarised stands for everything of its frame up to Through. It carries what
@@ -136,6 +169,9 @@ func (TurnStarted) entry()   {}
 func (UserSaid) entry()      {}
 func (AssistantSaid) entry() {}
 func (ToolStated) entry()    {}
+func (Asked) entry()         {}
+func (Answered) entry()      {}
+func (ScratchpadSet) entry() {}
 func (Summarised) entry()    {}
 func (Cleared) entry()       {}
 func (Noted) entry()         {}
@@ -187,6 +223,12 @@ func kindOf(b Body) (string, error) {
 		return "assistant said", nil
 	case ToolStated:
 		return "tool", nil
+	case Asked:
+		return "asked", nil
+	case Answered:
+		return "answered", nil
+	case ScratchpadSet:
+		return "scratchpad set", nil
 	case Summarised:
 		return "summarised", nil
 	case Cleared:
@@ -216,6 +258,12 @@ func decodeBody(kind string, raw json.RawMessage) (Body, error) {
 		return as[AssistantSaid](raw)
 	case "tool":
 		return as[ToolStated](raw)
+	case "asked":
+		return as[Asked](raw)
+	case "answered":
+		return as[Answered](raw)
+	case "scratchpad set":
+		return as[ScratchpadSet](raw)
 	case "summarised":
 		return as[Summarised](raw)
 	case "cleared":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/core/ask"
 	"parley/core/chat"
 	"parley/core/llm"
 	"parley/storage"
@@ -25,6 +26,9 @@ type Front interface {
 	// Admits reports whether the sender may still talk here. It is asked when
 	// a message is taken, which may be long after it was accepted.
 	Admits(ctx context.Context, ev chat.Event) (bool, error)
+
+	// Panel says who may answer a request and in which chats it is shown.
+	Panel(ctx context.Context, a Asking) (Panel, error)
 
 	// Present says how something that happened looks in the chat. It is pure.
 	// The posts come back without ID, Turn and Answers, which are the
@@ -51,6 +55,15 @@ type Effect struct {
 	Posts []Addressed  // to this chat or others; each with an ID
 	Wake  []chat.Key   // conversations that the Ops gave something to do
 	Act   Act          // what the conversation itself is to do, nil for nothing
+	Then  func()       // is called when all that was committed; nil: nothing
+}
+
+// Asking is a request that is about to be put to people.
+type Asking struct {
+	Key     chat.Key  // where it comes from
+	By      chat.User // whose turn it is
+	Private bool      // nobody else is in that chat
+	Kind    ask.Kind
 }
 
 // Addressed is a post and where it goes.
@@ -88,7 +101,7 @@ func (Pick) act()    {}
 func (Compact) act() {}
 
 // Happening is something that a chat should see. The set is sealed: [Spoke],
-// [Halted], [Overtaken], [Faltered], [Dismissed], [Renewed], [Wiped],
+// [Showed], [Postponed], [Halted], [Overtaken], [Faltered], [Dismissed], [Renewed], [Wiped],
 // [Picked], [Compacted] and [Puzzled].
 type Happening interface{ happening() }
 
@@ -101,6 +114,16 @@ type Spoke struct {
 	Cut     bool           // it met the model's output limit
 	ReplyTo chat.MessageID // the message that the turn began with
 }
+
+// Showed is what a tool has for the people in the chat.
+type Showed struct {
+	Text  string
+	Files []chat.File
+}
+
+// Postponed says to somebody who writes while the turn waits for the answer to
+// a request that their message is read next.
+type Postponed struct{ For string }
 
 // Halted says what /stop did.
 type Halted struct {
@@ -145,6 +168,8 @@ type Compacted struct {
 type Puzzled struct{ Ref string }
 
 func (Spoke) happening()     {}
+func (Showed) happening()    {}
+func (Postponed) happening() {}
 func (Halted) happening()    {}
 func (Overtaken) happening() {}
 func (Faltered) happening()  {}

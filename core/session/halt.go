@@ -49,7 +49,10 @@ func (a *actor) concerned(h *halting) bool {
 // yet. One post says so and settles everything. However the turn ended, it is
 // a stopped one now: it may have come to its answer while it was being told.
 func (a *actor) halt(h *halting, ended *ending) error {
-	b, happened, settles := a.breakOff(ended)
+	b, happened, settles, err := a.breakOff(ended)
+	if err != nil {
+		return err
+	}
 	turn := a.ledger.lastTurn
 	draft := ""
 	if t := a.ledger.turn; t != nil && ended != nil {
@@ -86,17 +89,18 @@ func (a *actor) halt(h *halting, ended *ending) error {
 
 // breakOff closes the turn that a stop ended, if it is one that is open. It
 // also returns the events that the turn had taken up.
-func (a *actor) breakOff(ended *ending) (b batch, happened Halted, settles []string) {
+func (a *actor) breakOff(ended *ending) (b batch, happened Halted, settles []string, err error) {
 	happened.Turn = ended != nil
 	t := a.ledger.turn
 	if t == nil || ended == nil {
-		return b, happened, nil
+		return b, happened, nil, nil
 	}
 	said := broken(t, ended)
 	if said != nil && a.host.outbox.Live(a.key) {
 		happened.Shown = said.Text
 	}
-	return a.close(ending{how: Stopped, said: said}), happened, slices.Clone(t.events)
+	b, err = a.close(ending{how: Stopped, said: said, late: ended.late})
+	return b, happened, slices.Clone(t.events), err
 }
 
 // broken is the answer of a stopped turn, as far as it had come. Calls in it

@@ -15,6 +15,7 @@ import (
 	"parley/core/llm"
 	"parley/core/outbox"
 	"parley/storage"
+	"parley/tools"
 )
 
 // Config is how conversations behave.
@@ -60,6 +61,9 @@ type Host struct {
 	here   func(chat.Key) bool
 	name   string // owner of claims
 
+	toolbox Toolbox
+	checks  tools.Validator
+
 	actors sync.WaitGroup
 
 	mu    sync.Mutex // guards what is below
@@ -86,6 +90,8 @@ type Parts struct {
 	Config Config
 	Log    zerolog.Logger
 	Now    func() time.Time // nil: time.Now
+	// Toolbox is what the agent can act with.
+	Toolbox Toolbox
 	// Here reports whether a conversation can be reached from this process;
 	// what another one left unfinished elsewhere is not touched. Nil: all can.
 	Here func(chat.Key) bool
@@ -102,7 +108,7 @@ func New(p Parts) *Host {
 	return &Host{
 		store: p.Store, outbox: p.Outbox, models: p.Models, front: p.Front,
 		config: p.Config, log: p.Log, now: p.Now, here: p.Here,
-		name: newID(),
+		name: newID(), toolbox: p.Toolbox,
 		live: make(map[chat.Key]*actor),
 	}
 }
@@ -124,6 +130,7 @@ func (h *Host) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	h.expire(ctx)
 	<-ctx.Done()
 	defer time.AfterFunc(h.config.Grace, func() { cut(errSuspended) }).Stop()
 	defer time.AfterFunc(h.config.Grace+last, giveUp).Stop()

@@ -31,6 +31,12 @@ func (a *actor) work() error {
 	if err := a.drainControl(); err != nil {
 		return err
 	}
+	if err := a.hearAnswers(); err != nil {
+		return err
+	}
+	if err := a.acknowledge(); err != nil {
+		return err
+	}
 	if a.running != nil || a.halting != nil || a.draining() {
 		return nil
 	}
@@ -259,7 +265,7 @@ func (a *actor) reply(ev chat.Event, also []string, h Happening) []Addressed {
 // perform commits an effect. storage.ErrConflict means that nothing of it
 // happened.
 func (a *actor) perform(w waiting, e Effect) error {
-	b := batch{ops: e.Ops, posts: e.Posts, wake: e.Wake}
+	b := batch{ops: e.Ops, posts: e.Posts, wake: e.Wake, then: e.Then}
 	switch act := e.Act.(type) {
 	case nil:
 		b.finish(w.item)

@@ -20,6 +20,8 @@ type Carried struct {
 	// Ratio is how many tokens the provider counted for each that was
 	// estimated, 0 when it has not told yet.
 	Ratio float64 `json:"ratio,omitempty"`
+	// Scratchpad is what the agent has noted down for itself.
+	Scratchpad string `json:"scratchpad,omitempty"`
 }
 
 // Spend is what one model has cost in a conversation.
@@ -57,9 +59,58 @@ type openTurn struct {
 	events   []string       // what it took up, to be named when it ends
 	replyTo  chat.MessageID // the message that started it, where others read along
 	tries    int            // attempts in a row that have left nothing behind
-	pending  []llm.Call     // calls without a result
+	calls    []openCall     // of the last answer, those without a result
+	private  bool           // the message that started it was said in private
 	finish   llm.Finish     // how the last round ended
 	lengthen int            // rounds in a row that met the output limit
+}
+
+// openCall is a call that has no result yet.
+type openCall struct {
+	call     llm.Call
+	began    bool       // it was running when the log ends
+	asked    []Asked    // what people were asked for it, in order
+	answered []Answered // what became of that
+}
+
+// answer returns what became of a request, and whether anything did.
+func (c openCall) answer(ask string) (Answered, bool) {
+	i := slices.IndexFunc(c.answered, func(a Answered) bool { return a.Ask == ask })
+	if i < 0 {
+		return Answered{}, false
+	}
+	return c.answered[i], true
+}
+
+// waits returns the request that the call waits for people to answer, "" for
+// none.
+func (c openCall) waits() string {
+	if n := len(c.asked); n > 0 {
+		if _, done := c.answer(c.asked[n-1].Ask); !done {
+			return c.asked[n-1].Ask
+		}
+	}
+	return ""
+}
+
+// waits lists the open requests of a turn.
+func (t *openTurn) waits() []string {
+	var open []string
+	for _, c := range t.calls {
+		if ask := c.waits(); ask != "" {
+			open = append(open, ask)
+		}
+	}
+	return open
+}
+
+// snapshot copies the calls for the turn, which must not see them change.
+func (t *openTurn) snapshot() []openCall {
+	calls := slices.Clone(t.calls)
+	for i := range calls {
+		calls[i].asked, calls[i].answered = slices.Clone(calls[i].asked), slices.Clone(calls[i].answered)
+	}
+	return calls
 }
 
 // ledger is a conversation as its log tells it. The entries are what the
@@ -127,9 +178,11 @@ func (l *ledger) add(e Entry) {
 			l.carried.Ratio = float64(b.Usage.Input) / float64(b.Estimate)
 		}
 		l.entries = append(l.entries, e)
+	case ScratchpadSet:
+		l.carried.Scratchpad = b.Text
 	case UserSaid, ToolStated, Noted:
 		l.entries = append(l.entries, e)
-	case Attempted, Suspended:
+	case Asked, Answered, Attempted, Suspended:
 	default:
 		panic(fmt.Sprintf("session: unknown entry %T", b))
 	}
@@ -156,9 +209,13 @@ func (t *openTurn) add(e Entry) {
 		if t.replyTo == "" && !b.Private {
 			t.replyTo = b.Message
 		}
+		t.private = t.private || b.Private
 	case AssistantSaid:
 		t.tries, t.rounds, t.finish = 0, b.Round, b.Finish
-		t.pending = slices.Clone(b.Calls)
+		t.calls = nil
+		for _, c := range b.Calls {
+			t.calls = append(t.calls, openCall{call: c})
+		}
 		if b.Finish == llm.FinishLength {
 			t.lengthen++
 		} else {
@@ -166,16 +223,37 @@ func (t *openTurn) add(e Entry) {
 		}
 	case ToolStated:
 		t.tries = 0
-		if b.State.Ended() {
-			t.pending = slices.DeleteFunc(t.pending, func(c llm.Call) bool { return c.ID == b.Call })
-		}
+		t.step(b)
+	case Asked:
+		t.tries = 0
+		t.at(b.Call, func(c *openCall) { c.asked = append(c.asked, b) })
+	case Answered:
+		t.tries = 0
+		t.at(b.Call, func(c *openCall) { c.answered = append(c.answered, b) })
 	case Attempted:
 		t.tries++
-	case Summarised, Noted, Suspended:
+	case Summarised, Noted, Suspended, ScratchpadSet:
 		t.tries = 0
 	case TurnStarted, Cleared, ModelPicked, TurnEnded:
 	default:
 		panic(fmt.Sprintf("session: unknown entry %T", b))
+	}
+}
+
+// step notes how far a call has come.
+func (t *openTurn) step(b ToolStated) {
+	if b.State.Ended() {
+		t.calls = slices.DeleteFunc(t.calls, func(c openCall) bool { return c.call.ID == b.Call })
+		return
+	}
+	t.at(b.Call, func(c *openCall) { c.began = c.began || b.State == Running })
+}
+
+func (t *openTurn) at(call string, change func(*openCall)) {
+	for i := range t.calls {
+		if t.calls[i].call.ID == call {
+			change(&t.calls[i])
+		}
 	}
 }
 

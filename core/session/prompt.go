@@ -15,6 +15,8 @@ import (
 
 	"parley/core/chat"
 	"parley/core/llm"
+	"parley/core/policy"
+	"parley/tools"
 )
 
 // The prompt is laid out for the provider's prefix cache: what changes least
@@ -38,15 +40,29 @@ const (
 )
 
 // request is the prompt of the turn's next round.
-func (t *turn) request(ctx context.Context, view View) llm.Request {
-	rows := t.host.prompt(view, t.host.pictures(ctx))
+func (t *turn) request(ctx context.Context, view View) (llm.Request, error) {
+	offered, err := t.offer(ctx)
+	if err != nil {
+		return llm.Request{}, fmt.Errorf("putting the tools together: %w", err)
+	}
+	t.offered = offered
+	rows := t.host.prompt(view, offered.context, t.host.pictures(ctx))
 	switch {
 	case endsBlank(view.Entries):
 		rows.say(remindBlank)
 	case endsCut(view.Entries):
 		rows.say(remindCut)
 	}
-	return llm.Request{Messages: rows, Session: t.sid}
+	return llm.Request{Messages: rows, Tools: described(offered.tools), Session: t.sid}, nil
+}
+
+// described is how the model reads the tools of a round.
+func described(all []tools.Tool) []llm.ToolSpec {
+	list := make([]llm.ToolSpec, 0, len(all))
+	for _, s := range specs(all) {
+		list = append(list, llm.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	return list
 }
 
 // endsBlank reports whether the newest entry is an answer without words.
@@ -74,7 +90,7 @@ func newest(entries []Entry) (AssistantSaid, bool) {
 func (t *turn) size(view View) int { return t.host.size(view) }
 
 func (h *Host) size(view View) int {
-	n := estimate(h.prompt(view, noPictures))
+	n := estimate(h.prompt(view, policy.Context{}, noPictures))
 	if view.Carried.Ratio > 0 {
 		return int(float64(n) * view.Carried.Ratio)
 	}
@@ -97,8 +113,11 @@ func (r *rows) say(text string, images ...llm.Image) {
 }
 
 // prompt lays a conversation out for a model.
-func (h *Host) prompt(view View, picture func(chat.File) (llm.Image, bool)) rows {
-	list := rows{{Role: llm.System, Text: h.config.Prompt, CacheAnchor: true}}
+func (h *Host) prompt(view View, run policy.Context, picture func(chat.File) (llm.Image, bool)) rows {
+	list := rows{{Role: llm.System, Text: trim(h.config.Prompt + "\n\n" + run.Prompt), CacheAnchor: true}}
+	if pad := view.Carried.Scratchpad; pad != "" {
+		list.say("Your scratchpad:\n\n" + fence("scratchpad", pad))
+	}
 	if view.Summary != "" {
 		list.say("What was said before, summed up:\n\n" + fence("summary", view.Summary))
 	}
@@ -116,7 +135,7 @@ func (h *Host) prompt(view View, picture func(chat.File) (llm.Image, bool)) rows
 		}
 	}
 	list[len(list)-1].CacheAnchor = true
-	list.say(h.tail())
+	list.say(h.tail(run.Dir))
 	return list
 }
 
@@ -149,6 +168,9 @@ func (r *rows) result(b ToolStated, old bool) {
 	text := b.Result
 	if old && len(text) > oversized {
 		text = fmt.Sprintf("[the result of %s, %d bytes, is left out here because it is old; call the tool again if it is needed]", clip(b.Name), len(text))
+	}
+	if b.Outside {
+		text = fence("result", text)
 	}
 	*r = append(*r, llm.Message{Role: llm.Tool, Text: text, CallID: b.Call, CallFailed: b.State == Failed})
 }
@@ -231,14 +253,14 @@ func fence(kind, text string) string {
 }
 
 // tail is what changes with every request.
-func (h *Host) tail() string {
+func (h *Host) tail(dir string) string {
 	var b bytes.Buffer
 	now := h.now().In(h.config.Zone)
 	err := tailTemplate.Execute(&b, map[string]string{
 		"Time":    now.Format("Monday, 2 January 2006, 15:04"),
 		"Zone":    now.Format("MST -07:00"),
 		"System":  runtime.GOOS + "/" + runtime.GOARCH,
-		"Workdir": h.config.Workdir,
+		"Workdir": dir,
 	})
 	if err != nil {
 		panic("session: " + err.Error())

@@ -187,21 +187,13 @@ func (a *actor) resume() error {
 	if t.tries >= attempts {
 		return a.conclude(ending{how: Broken, reason: "too many attempts", sentence: tooManyAttempts})
 	}
-	var b batch
-	b.log(Attempted{t.id})
-	b.log(interrupted(t)...)
-	if err := a.commit(b); err != nil {
-		return err
+	if len(t.waits()) == 0 { // waiting for people is no attempt
+		var b batch
+		b.log(Attempted{t.id})
+		if err := a.commit(b); err != nil {
+			return err
+		}
 	}
 	a.launch(t.rounds)
 	return nil
-}
-
-// interrupted gives every call that has no result the one that it lost.
-func interrupted(t *openTurn) []Body {
-	var bodies []Body
-	for _, c := range t.pending {
-		bodies = append(bodies, ToolStated{c.ID, c.Name, Failed, "interrupted: parley was restarted while this ran"})
-	}
-	return bodies
 }

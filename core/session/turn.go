@@ -20,21 +20,25 @@ type running struct {
 	since  time.Time
 	item   *waiting // the /compact that this is, nil for a turn
 	cancel context.CancelCauseFunc
-	asks   chan ask
+	wishes chan wish
 	ended  chan ending // gets one value, then is closed
+
+	waits map[string]waiter // requests that it waits for people to answer
+	told  map[string]bool   // messages whose senders know that they are read next
 }
 
-// ask is a turn's request to the actor: log this, and tell me what the
+// wish is a turn's request to the actor: log this, and tell me what the
 // conversation looks like now.
-type ask struct {
+type wish struct {
 	wants wants
-	reply chan<- answer // holds one
+	reply chan<- grant // holds one
 }
 
-// answer is what the actor says to an ask.
-type answer struct {
-	view View
-	err  error
+// grant is what the actor says to a wish.
+type grant struct {
+	view  View
+	heard <-chan Answered // where the answer to a request will be heard
+	err   error
 }
 
 // wants is what a turn may ask for. The set is sealed.
@@ -43,19 +47,22 @@ type wants interface{ wants() }
 // wantSteering ends a round: what people said meanwhile is taken in.
 type wantSteering struct{}
 
-// wantRound logs a complete answer that does not end the turn, with the
-// results of its calls, and shows its text.
+// wantRound logs a complete answer that does not end the turn, and shows its
+// text.
 type wantRound struct {
-	said    AssistantSaid
-	results []ToolStated
-	notes   []string
+	said  AssistantSaid
+	notes []string
 }
+
+// wantStep logs what a turn has ready.
+type wantStep struct{ step step }
 
 // wantSummary logs a summary.
 type wantSummary struct{ summary Summarised }
 
 func (wantSteering) wants() {}
 func (wantRound) wants()    {}
+func (wantStep) wants()     {}
 func (wantSummary) wants()  {}
 
 // ending is how a turn came to its end.
@@ -66,24 +73,29 @@ type ending struct {
 	sentence string // for the person, when there is no answer
 	reason   string // for the operator
 	partial  string // of a stopped turn: the answer as far as it had come
+	late     step   // what was ready and not logged yet
 	compared Compacted
 }
 
 // turn is what runs beside the actor: it owns nothing of the conversation and
 // asks for everything.
 type turn struct {
-	host   *Host
-	key    chat.Key
-	id     string
-	sid    string
-	order  []llm.Model
-	budget *llm.Budget
-	spare  *llm.Budget // for summaries, whose failures must not cost the answer
-	asks   chan<- ask
-	round  int  // complete answers so far
-	cuts   int  // answers that met the output limit and were continued
-	tight  bool // a request was refused as too long, and a summary was tried
-	whole  bool // a summary failed, and none is tried before a request again
+	host    *Host
+	key     chat.Key
+	id      string
+	sid     string
+	by      chat.User
+	private bool
+	order   []llm.Model
+	budget  *llm.Budget
+	spare   *llm.Budget // for summaries, whose failures must not cost the answer
+	wishes  chan<- wish
+	offered offer // what the round may call
+	ready   step
+	round   int  // complete answers so far
+	cuts    int  // answers that met the output limit and were continued
+	tight   bool // a request was refused as too long, and a summary was tried
+	whole   bool // a summary failed, and none is tried before a request again
 
 	noted   []string        // what people were told in this turn
 	partial strings.Builder // of the answer under way
@@ -96,11 +108,15 @@ func (a *actor) launch(rounds int) {
 	open := a.ledger.turn
 	view := a.ledger.view()
 	t := a.newTurn(open.id)
+	t.by, t.private = open.by, open.private
 	t.round, t.cuts = rounds, open.lengthen
+	calls := open.snapshot()
 	a.start(t, nil, func(ctx context.Context) ending {
 		ctx, cancel := context.WithTimeoutCause(ctx, a.host.config.TurnTimeout, errTimeUp)
 		defer cancel()
-		return t.run(ctx, view)
+		end := t.run(ctx, view, calls)
+		end.late = t.ready
+		return end
 	})
 	a.host.outbox.Typing(a.key, true)
 }
@@ -116,9 +132,9 @@ func (a *actor) newTurn(id string) *turn {
 // an ending like any other.
 func (a *actor) start(t *turn, item *waiting, f func(context.Context) ending) {
 	ctx, cancel := context.WithCancelCause(a.life.turns)
-	asks, ended := make(chan ask), make(chan ending, 1)
-	t.asks = asks
-	a.running = &running{id: t.id, since: a.host.now(), item: item, cancel: cancel, asks: asks, ended: ended}
+	wishes, ended := make(chan wish), make(chan ending, 1)
+	t.wishes = wishes
+	a.running = &running{id: t.id, since: a.host.now(), item: item, cancel: cancel, wishes: wishes, ended: ended}
 	a.host.actors.Go(func() {
 		defer close(ended)
 		defer cancel(nil)
@@ -151,24 +167,39 @@ const lost = "Something went wrong inside parley, and this answer is lost. The l
 const tooManyAttempts = "I tried three times to answer this, and each time parley was ended before I could. " +
 	"I leave it here; please ask again."
 
-// ask has the actor do something and waits for it.
+// ask has the actor do something and returns what the conversation looks like
+// behind it.
 func (t *turn) ask(ctx context.Context, w wants) (View, error) {
-	reply := make(chan answer, 1)
+	g, err := t.tell(ctx, w)
+	return g.view, err
+}
+
+// tell has the actor do something and waits for it.
+func (t *turn) tell(ctx context.Context, w wants) (grant, error) {
+	reply := make(chan grant, 1)
 	select {
-	case t.asks <- ask{w, reply}:
+	case t.wishes <- wish{w, reply}:
 	case <-ctx.Done():
-		return View{}, context.Cause(ctx)
+		return grant{}, context.Cause(ctx)
 	}
 	select {
-	case a := <-reply:
-		return a.view, a.err
+	case g := <-reply:
+		return g, g.err
 	case <-ctx.Done():
-		return View{}, context.Cause(ctx)
+		return grant{}, context.Cause(ctx)
 	}
 }
 
-// run makes rounds until the turn is over.
-func (t *turn) run(ctx context.Context, view View) ending {
+// run makes rounds until the turn is over, beginning with the calls that the
+// last one left open.
+func (t *turn) run(ctx context.Context, view View, open []openCall) ending {
+	if len(open) > 0 {
+		next, end := t.goOn(ctx, open)
+		if end != nil {
+			return *end
+		}
+		view = next
+	}
 	for t.round < t.host.config.MaxRounds {
 		next, end := t.makeRound(ctx, view)
 		if end != nil {
@@ -203,20 +234,40 @@ func (t *turn) makeRound(ctx context.Context, view View) (View, *ending) {
 		return t.log(ctx, wantRound{said: said})
 	case said.Text != "" && reply.Finish == llm.FinishLength && t.cuts == 0:
 		t.cuts++
-		return t.log(ctx, wantRound{said, nil, t.news(reply)})
+		return t.log(ctx, wantRound{said, t.news(reply)})
 	default:
 		return view, t.final(said, reply)
 	}
 }
 
-// called ends a round that asks for tools. Behind the last one that the turn
+// called carries out the calls of a round. Behind the last round that the turn
 // may make nothing is steered in, since nobody would read it.
 func (t *turn) called(ctx context.Context, said AssistantSaid, r llm.Reply) (View, *ending) {
-	view, end := t.log(ctx, wantRound{said, t.results(r.Calls), t.news(r)})
-	if end != nil || t.round >= t.host.config.MaxRounds {
-		return view, end
+	calls := make([]openCall, 0, len(r.Calls))
+	for _, c := range r.Calls {
+		calls = append(calls, openCall{call: c})
 	}
-	view, err := t.ask(ctx, wantSteering{})
+	t.ready.round = &wantRound{said, t.news(r)}
+	t.partial.Reset()
+	return t.work(ctx, calls)
+}
+
+// goOn takes up the calls that a former process left without a result.
+func (t *turn) goOn(ctx context.Context, open []openCall) (View, *ending) {
+	offered, err := t.offer(ctx)
+	if err != nil {
+		return View{}, t.failed(err)
+	}
+	t.offered = offered
+	return t.work(ctx, open)
+}
+
+// work carries out calls and then takes in what people said meanwhile.
+func (t *turn) work(ctx context.Context, calls []openCall) (View, *ending) {
+	view, err := t.carryOut(ctx, t.jobs(calls))
+	if err == nil && t.round < t.host.config.MaxRounds {
+		view, err = t.ask(ctx, wantSteering{})
+	}
 	if err != nil {
 		return view, t.failed(err)
 	}
@@ -267,19 +318,6 @@ func (t *turn) news(r llm.Reply) []string {
 	}
 	t.noted = append(t.noted, fresh...)
 	return fresh
-}
-
-// results answers the calls of a round.
-func (t *turn) results(calls []llm.Call) []ToolStated {
-	results := make([]ToolStated, 0, len(calls))
-	for _, c := range calls {
-		result := fmt.Sprintf("There is no tool named %q.", clip(c.Name))
-		if c.Broken != "" {
-			result = "The arguments could not be read, and nothing was run: " + c.Broken
-		}
-		results = append(results, ToolStated{c.ID, c.Name, Failed, result})
-	}
-	return results
 }
 
 // failed says how a turn ends that an error ended.
@@ -339,7 +377,10 @@ func (t *turn) consult(ctx context.Context, view View) (llm.Reply, View, error) 
 func (t *turn) stream(ctx context.Context, view View) (llm.Reply, error) {
 	id := post(t.id, t.round+1)
 	t.partial.Reset()
-	request := t.request(ctx, view)
+	request, err := t.request(ctx, view)
+	if err != nil {
+		return llm.Reply{}, err
+	}
 	t.sent = estimate(request.Messages)
 	reply, err := t.host.models.Answer(ctx, t.order, t.budget, request, func(d llm.Delta) {
 		if d.Restart {

@@ -1,0 +1,93 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"parley/core/ask"
+	"parley/core/chat"
+	"parley/storage"
+	"parley/tools"
+)
+
+// AuditStream is the log of what was decided about calls and what came of
+// them, of all conversations.
+const AuditStream = "audit"
+
+// AuditKept is how long a line of it is kept.
+const AuditKept = 90 * 24 * time.Hour
+
+// Audit is one line of the audit stream.
+type Audit struct {
+	At       time.Time      `json:"at"`
+	Session  string         `json:"session"`
+	Key      chat.Key       `json:"key"`
+	Call     string         `json:"call"`
+	Tool     string         `json:"tool"`
+	Category tools.Category `json:"category,omitempty"`
+	Label    string         `json:"label,omitempty"`
+	Decision string         `json:"decision"` // allowed, denied, asked, answered, done, failed, …
+	Why      string         `json:"why,omitempty"`
+	By       chat.User      `json:"by,omitzero"` // for whom, or who decided
+}
+
+// audit is a line about a call.
+func (t *turn) audit(j *job, decision, why string) Audit {
+	return Audit{
+		Session: t.sid, Key: t.key, Call: j.call.ID, Tool: j.call.Name, Category: j.spec.Category,
+		Label: t.host.toolbox.redact(j.label), Decision: decision, Why: why, By: t.by,
+	}
+}
+
+// auditOf is a line about a request.
+func (a *actor) auditOf(r ask.Request, decision, why string) Audit {
+	by := r.Answer.By
+	if by.ID == "" {
+		by = r.For
+	}
+	if r.State == ask.Answered {
+		decision = string(r.Answer.Verdict)
+	}
+	return Audit{
+		Session: a.session, Key: a.key, Call: r.Call, Tool: r.Tool, Category: r.Category,
+		Label: r.Title, Decision: decision, Why: why, By: by,
+	}
+}
+
+// audit adds lines to what a batch commits.
+func (b *batch) audit(lines ...Audit) { b.lines = append(b.lines, lines...) }
+
+// auditOp numbers the lines of a batch by the place of their conversation.
+func (a *actor) auditOp(lines []Audit) (storage.Op, error) {
+	op := storage.Append{Stream: AuditStream, After: storage.Anywhere}
+	for i, line := range lines {
+		line.At = a.host.now()
+		data, err := json.Marshal(line)
+		if err != nil {
+			return nil, fmt.Errorf("encoding audit line: %w", err)
+		}
+		a.audits++
+		id := fmt.Sprintf("%s.%d.%d", a.name, a.audits, i)
+		op.Entries = append(op.Entries, storage.Entry{ID: id, Data: data})
+	}
+	return op, nil
+}
+
+// ReadAudit returns the newest n lines of the audit stream, in order.
+func ReadAudit(ctx context.Context, store storage.Log, n int) ([]Audit, error) {
+	records, err := store.Tail(ctx, AuditStream, n)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit stream: %w", err)
+	}
+	lines := make([]Audit, 0, len(records))
+	for _, r := range records {
+		var line Audit
+		if err := json.Unmarshal(r.Data, &line); err != nil {
+			return nil, fmt.Errorf("reading audit line %d: %w", r.Seq, err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}

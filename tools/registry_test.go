@@ -58,17 +58,15 @@ func TestRegistryListings(t *testing.T) {
 func TestRegistryRefuses(t *testing.T) {
 	r := set()
 	for why, spoil := range map[string]func(s *tools.Spec){
-		"the name is taken":        func(s *tools.Spec) { s.Name = "list" },
-		"does not match":           func(s *tools.Spec) { s.Name = "List-Files" },
-		"no description":           func(s *tools.Spec) { s.Description = " " },
-		"its source":               func(s *tools.Spec) { s.Source = "" },
-		"unknown category":         func(s *tools.Spec) { s.Category = "other" },
-		"unknown audience":         func(s *tools.Spec) { s.Audience = "both" },
-		"unknown effect":           func(s *tools.Spec) { s.Effect = "maybe" },
-		"plumbing has":             func(s *tools.Spec) { s.Plumbing, s.Category = true, tools.Shell },
-		"reading the schema":       func(s *tools.Spec) { s.Schema = json.RawMessage(`{"type":"string"}`) },
-		"reading the schema: unex": func(s *tools.Spec) { s.Schema = json.RawMessage(`{"type":`) },
-		"is not complete":          func(s *tools.Spec) { s.Schema = json.RawMessage(`{"type":"object"}`) },
+		"the name is taken": func(s *tools.Spec) { s.Name = "list" },
+		"does not match":    func(s *tools.Spec) { s.Name = "List-Files" },
+		"no description":    func(s *tools.Spec) { s.Description = " " },
+		"its source":        func(s *tools.Spec) { s.Source = "" },
+		"unknown category":  func(s *tools.Spec) { s.Category = "other" },
+		"unknown audience":  func(s *tools.Spec) { s.Audience = "both" },
+		"unknown effect":    func(s *tools.Spec) { s.Effect = "maybe" },
+		"plumbing has":      func(s *tools.Spec) { s.Plumbing, s.Category = true, tools.Shell },
+		"not JSON":          func(s *tools.Spec) { s.Schema = json.RawMessage(`{"type":`) },
 	} {
 		f := tool("other")
 		spoil(&f.spec)
@@ -77,6 +75,22 @@ func TestRegistryRefuses(t *testing.T) {
 	expectPanic(t, "nil tool", func() { r.Register(nil) })
 	if n := len(r.Definitions()); n != 4 {
 		t.Errorf("%d tools after all", n)
+	}
+}
+
+func TestRegistryVerifiesSchemas(t *testing.T) {
+	if err := set().Verify(); err != nil {
+		t.Errorf("good schemas: %v", err)
+	}
+	for why, schema := range map[string]string{
+		`the schema of "other": reading`:        `{"type":"string"}`,
+		`the schema of "other" is not complete`: `{"type":"object"}`,
+	} {
+		f := tool("other")
+		f.spec.Schema = json.RawMessage(schema)
+		if err := tools.NewRegistry(f).Verify(); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("schema %s: %v, want %q", schema, err, why)
+		}
 	}
 }
 

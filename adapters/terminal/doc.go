@@ -30,14 +30,16 @@
 // wait; every other line waits until the messages before it are answered or an
 // ask is open that it may be the answer to. Replies are printed as they are
 // written, each with an empty line after it. At the end of input Run waits for
-// what is unanswered and leaves.
+// what is unanswered and leaves. When nobody takes what is printed Run fails;
+// what was not shown waits in the outbox.
 //
 // # Guarantees
 //
 // Text from models and other people reaches the terminal without control
 // characters: those are shown as pictures (an escape as ␛). A line is shown as
 // sent when Accept has it; otherwise it is kept, and a sentence says so. The
-// terminal is as it was when Run returns, whatever made it return.
+// terminal is as it was when Run returns, whatever made it return. After the
+// process was stopped and continued the prompt is there again.
 //
 // # Caveats
 //

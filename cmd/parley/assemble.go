@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,6 +37,7 @@ type app struct {
 	adapters map[string]chat.Adapter
 	links    map[string]*link // how each adapter is, by name
 	box      *outbox.Outbox
+	tools    *workshop
 	gateway  *gateway.Gateway
 	host     atomic.Pointer[session.Host] // nil before Serve
 	left     chan struct{}                // closed when the person at the terminal leaves
@@ -56,7 +58,7 @@ func assembleWith(ctx context.Context, s Setup, more map[string]chat.Adapter) (A
 		return nil, err
 	}
 	a := &app{setup: s, began: time.Now(), store: store, left: make(chan struct{})}
-	if err := a.build(more); err != nil {
+	if err := a.build(ctx, more); err != nil {
 		_ = store.Close()
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func assembleWith(ctx context.Context, s Setup, more map[string]chat.Adapter) (A
 }
 
 // build makes the parts, each from those before it.
-func (a *app) build(more map[string]chat.Adapter) error {
+func (a *app) build(ctx context.Context, more map[string]chat.Adapter) error {
 	var err error
 	if a.access, err = access.New(a.store, accessConfig(a.setup.Config.Access)); err != nil {
 		return err
@@ -79,8 +81,11 @@ func (a *app) build(more map[string]chat.Adapter) error {
 	a.box = outbox.New(a.store, a.adapters, outbox.Options{
 		Log: a.setup.Log.With().Str("part", "outbox").Logger(), PrivateChat: a.privateChat,
 	})
+	if err := a.equip(ctx); err != nil {
+		return err
+	}
 	a.gateway = gateway.New(gateway.Parts{
-		Store: a.store, Access: a.access, Outbox: a.box, Wake: a.wake, Findings: a.ready,
+		Store: a.store, Access: a.access, Outbox: a.box, Asks: a.tools.asks, Policy: a.tools.policy, Wake: a.wake, Findings: a.ready,
 		Log: a.setup.Log.With().Str("part", "gateway").Logger(), Version: a.setup.Version,
 	})
 	return nil
@@ -131,7 +136,7 @@ func (a *app) terminal() *terminal.Config {
 	c := a.setup.Config.Adapters.Terminal
 	t := &terminal.Config{
 		In: a.setup.In, Out: a.setup.Out, Errs: a.setup.Redact.Writer(os.Stderr),
-		User:     chat.User{ID: sitter, Name: os.Getenv("USER")},
+		User:     chat.User{ID: sitter, Name: cmp.Or(os.Getenv("USER"), "you")},
 		Commands: gateway.Commands(),
 		Greeting: "parley. /help lists the commands, Ctrl-C stops what runs, Ctrl-D leaves.",
 		NoColor:  c.Color == "never" || c.Color == "auto" && os.Getenv("NO_COLOR") != "",

@@ -96,6 +96,23 @@ func TestRealChatThatCannotRead(t *testing.T) {
 	}
 }
 
+// Neither can init ask for ever.
+func TestRealInitThatCannotRead(t *testing.T) {
+	p := parley{dir: t.TempDir(), env: []string{asProgram + "=real", "OPENAI_BASE_URL=nonsense"}}
+	folder, err := os.Open(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	cmd := p.command(t.Context(), "init")
+	var errs bytes.Buffer
+	cmd.Stdin, cmd.Stderr = folder, &errs
+	_ = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), `"nonsense" is no web address`) {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
 // An answer that could not be printed is a failure; a reader that has enough
 // is not told so.
 func TestRealAnswersThatNobodyReads(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,6 +69,9 @@ func (initCommand) Run(ctx context.Context, p *program) error {
 func (p *program) compose(ctx context.Context, d *dialogue, path string) (string, error) {
 	for {
 		text := d.fill(config.Shipped)
+		if err := d.left(); err != nil {
+			return "", err
+		}
 		c, err := config.Parse(path, text, filepath.Dir(path), p.env)
 		if err != nil {
 			if d.ended {
@@ -80,7 +82,7 @@ func (p *program) compose(ctx context.Context, d *dialogue, path string) (string
 		}
 		p.redactor.Add(c.Secrets()...)
 		if p.tried(ctx, c) || !d.yes("Answer once more?", true) {
-			return text, nil
+			return text, d.left()
 		}
 	}
 }
@@ -208,8 +210,18 @@ func (d *dialogue) ask(text string, hidden bool) string {
 	if !d.tty {
 		_, _ = fmt.Fprintln(d.p.out)
 	}
-	d.ended = errors.Is(err, io.EOF)
+	d.ended = err != nil
 	return strings.TrimSpace(line)
+}
+
+// left tells that the person at the terminal wants no more questions, which
+// they say with Ctrl-D. Input from elsewhere may end early: what it leaves open
+// stays as shipped.
+func (d *dialogue) left() error {
+	if !d.tty || !d.ended {
+		return nil
+	}
+	return &failure{"the questions were not answered to the end, and nothing was written", "`parley init` asks them again"}
 }
 
 // yes asks for a decision; at the end of the input the answer is no.

@@ -21,9 +21,14 @@ package main
 import (
 	"os"
 	_ "time/tzdata" // zones by name on machines that have none, 450 kB
+
+	"parley/tools/shell"
 )
 
 func main() {
+	if shell.Launcher(os.Args[1:]) {
+		return
+	}
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, exit: os.Exit}
 	p.parts = parts{open: assemble, try: tryModel}
 	os.Exit(p.main(os.Args[1:]))

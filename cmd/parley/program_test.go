@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	program "parley/cmd/parley"
+	"parley/tools/shell"
 )
 
 // asProgram makes the test binary be parley over the fake or, if it is "real",
@@ -22,6 +23,9 @@ import (
 const asProgram = "PARLEY_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if shell.Launcher(os.Args[1:]) {
+		return
+	}
 	switch os.Getenv(asProgram) {
 	case "":
 	case "real":

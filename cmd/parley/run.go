@@ -48,6 +48,9 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	if err != nil {
 		return err
 	}
+	if err := a.sweepChildren(ctx); err != nil {
+		return errors.Join(err, socket.Close())
+	}
 	models, err := a.models(ctx)
 	if err != nil {
 		return errors.Join(err, socket.Close())
@@ -58,10 +61,9 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	}
 	host := a.newHost(models, terminal)
 	a.host.Store(host)
-	a.announce()
 	a.offerClaim(ctx)
 
-	const stages = 6
+	const stages = 7
 	failed := make(chan error, stages)
 	box := begin(ctx, failed, a.box.Run)
 	hosting := begin(ctx, failed, host.Run)
@@ -69,6 +71,8 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	web := begin(ctx, failed, func(ctx context.Context) error { return a.serveHTTP(ctx, listener) })
 	command := begin(ctx, failed, func(ctx context.Context) error { return socket.Serve(ctx, a.API(), a.refused) })
 	keeping := begin(ctx, failed, a.keepHouse)
+	watching := begin(ctx, failed, a.tools.discovery.Run)
+	a.announce()
 
 	select {
 	case <-ctx.Done():
@@ -80,6 +84,7 @@ func (a *app) Serve(ctx context.Context, terminal bool) error {
 	web.stop()
 	intake.stop()
 	hosting.stop()
+	watching.stop()
 	if err == nil || !terminal { // else nobody is there to be shown anything
 		a.flush()
 	}
@@ -104,7 +109,7 @@ func (a *app) newHost(models []llm.Model, terminal bool) *session.Host {
 		a.setup.Log.Warn().Err(e).Str("part", "model").Msg("asking a model")
 	}})
 	return session.New(session.Parts{
-		Store: a.store, Outbox: a.box, Models: pool, Front: a.gateway, Config: c, Log: log,
+		Store: a.store, Outbox: a.box, Models: pool, Front: a.gateway, Config: c, Log: log, Toolbox: a.toolbox(),
 		Here: func(k chat.Key) bool { return a.adapters[k.Adapter] != nil },
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,11 @@ func (p *program) serve(ctx context.Context, terminal bool) error {
 		return err
 	}
 	p.logFindings(log)
-	if err := app.Serve(ctx, terminal); err != nil {
-		return err
+	err = app.Serve(ctx, terminal)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // told to stop before it had begun: that is a stop, too
 	}
-	return app.Close()
+	return cmp.Or(err, app.Close())
 }
 
 // logFindings says in the log what of the configuration somebody should know.

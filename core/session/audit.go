@@ -28,7 +28,7 @@ type Audit struct {
 	Tool     string         `json:"tool"`
 	Category tools.Category `json:"category,omitempty"`
 	Label    string         `json:"label,omitempty"`
-	Decision string         `json:"decision"` // allowed, denied, asked, answered, done, failed, …
+	Decision string         `json:"decision"` // allowed, denied, asked, answered, done, failed, changed, refused, …
 	Why      string         `json:"why,omitempty"`
 	By       chat.User      `json:"by,omitzero"` // for whom, or who decided
 }
@@ -75,7 +75,18 @@ func (a *actor) auditOp(lines []Audit) (storage.Op, error) {
 	return op, nil
 }
 
-// ReadAudit returns the newest n lines of the audit stream, in order.
+// Record is the op that adds a line from outside a conversation: a change of
+// the rules, a caller who was turned away.
+func Record(line Audit) storage.Op {
+	data, err := json.Marshal(line)
+	if err != nil {
+		panic(fmt.Sprintf("session: encoding audit line: %v", err)) // it holds nothing that JSON cannot
+	}
+	return storage.Append{Stream: AuditStream, After: storage.Anywhere, Entries: []storage.Entry{{ID: newID(), Data: data}}}
+}
+
+// ReadAudit returns the newest n lines of the audit stream, in order. One that
+// cannot be read says so in its place: it does not hide the others.
 func ReadAudit(ctx context.Context, store storage.Log, n int) ([]Audit, error) {
 	records, err := store.Tail(ctx, AuditStream, n)
 	if err != nil {
@@ -85,9 +96,54 @@ func ReadAudit(ctx context.Context, store storage.Log, n int) ([]Audit, error) {
 	for _, r := range records {
 		var line Audit
 		if err := json.Unmarshal(r.Data, &line); err != nil {
-			return nil, fmt.Errorf("reading audit line %d: %w", r.Seq, err)
+			line = Audit{Decision: "unreadable", Why: fmt.Sprintf("line %d of the stream cannot be read", r.Seq)}
 		}
 		lines = append(lines, line)
 	}
 	return lines, nil
+}
+
+// AuditStore is what trimming needs of a store.
+type AuditStore interface {
+	storage.Log
+	storage.Applier
+}
+
+// TrimAudit removes the lines that are older than [AuditKept], in small steps.
+// The newest line of all stays, however old it is: the store goes on counting
+// from it.
+func TrimAudit(ctx context.Context, store AuditStore, now time.Time) error {
+	const step = 500
+	for {
+		records, err := store.Read(ctx, AuditStream, 1, step)
+		if err != nil {
+			return fmt.Errorf("reading the audit stream: %w", err)
+		}
+		through := outlived(records, now.Add(-AuditKept))
+		if through == 0 || len(records) == 1 {
+			return nil
+		}
+		if err := store.Apply(ctx, storage.Trim{Stream: AuditStream, Through: through}); err != nil {
+			return fmt.Errorf("trimming the audit stream: %w", err)
+		}
+		if len(records) < step || through < records[len(records)-1].Seq {
+			return nil
+		}
+	}
+}
+
+// outlived returns the last of the records that are older than a time, 0 for
+// none. One that cannot be read goes with the next that can.
+func outlived(records []storage.Record, before time.Time) (through uint64) {
+	for _, r := range records {
+		var line struct{ At time.Time }
+		switch {
+		case json.Unmarshal(r.Data, &line) != nil || line.At.IsZero():
+		case line.At.Before(before):
+			through = r.Seq
+		default:
+			return through
+		}
+	}
+	return through
 }

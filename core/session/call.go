@@ -181,7 +181,7 @@ func (t *turn) toolCall(j *job) tools.Call {
 	}
 	return tools.Call{
 		ID: j.call.ID, Name: j.call.Name, Args: j.call.Args, Session: t.sid, Key: t.key,
-		Agent: mainAgent, By: t.by, Reach: reach,
+		Agent: MainAgent, By: t.by, Reach: reach,
 		Ask: func(ctx context.Context, q tools.Question) (tools.Answer, error) {
 			return t.question(ctx, j, q)
 		},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"parley/tools"
 )
@@ -19,15 +20,20 @@ var todosText string
 //go:embed ask_user_clarification.md
 var clarificationText string
 
-// coreTools are the tools of the conversation itself.
-var coreTools = tools.NewRegistry(
-	plumbing{tools.UpdateScratchpad, scratchpadText, scratchpadSchema, noteDown},
-	plumbing{tools.WriteTodos, todosText, todosSchema, writeTodos},
-	plumbing{tools.AskUserClarification, clarificationText, clarificationSchema, clarify},
-)
+// coreTools are the tools of the conversation itself, made when they are first
+// needed: their schemas cost a start time that most commands have no use for.
+var coreTools = sync.OnceValue(func() *tools.Registry {
+	return tools.NewRegistry(
+		plumbing{tools.UpdateScratchpad, scratchpadText, scratchpadSchema, noteDown},
+		plumbing{tools.WriteTodos, todosText, todosSchema, writeTodos},
+		plumbing{tools.AskUserClarification, clarificationText, clarificationSchema, clarify},
+	)
+})
 
 // CoreTools is the source of the conversation's own tools, for listings.
-func CoreTools() tools.Source { return coreTools }
+func CoreTools() tools.Source {
+	return tools.SourceFunc(func(ctx context.Context, s tools.Scope) []tools.Tool { return coreTools().Tools(ctx, s) })
+}
 
 // Schemas of their arguments.
 const (

@@ -51,7 +51,7 @@ func (t *turn) judge(ctx context.Context, j *job) policy.Verdict {
 		return policy.Verdict{Action: policy.Require}
 	}
 	v := t.host.toolbox.Policy.Judge(ctx, policy.Call{
-		Session: t.sid, Group: j.run.Group, Agent: mainAgent, Source: t.key.Adapter,
+		Session: t.sid, Group: j.run.Group, Agent: MainAgent, Source: t.key.Adapter,
 		Tool: j.spec, Path: j.path, Write: j.write, Context: j.run,
 	})
 	if v.Err != nil {
@@ -137,8 +137,8 @@ func (t *turn) preview(ctx context.Context, j *job) (p tools.Preview, problem st
 func (t *turn) details(j *job, p tools.Preview) ask.Details {
 	redact := t.host.toolbox.redact
 	p.Text, p.Where = redact(p.Text), redact(p.Where)
-	d := ask.Details{Target: j.path, Preview: p, Agent: mainAgent, Chat: t.key.String()}
-	if p.Kind != tools.PreviewCommand {
+	d := ask.Details{Target: j.path, Preview: p, Agent: MainAgent, Chat: t.key.String()}
+	if p.Kind == tools.PreviewArgs { // else the preview says it all
 		d.Args = ask.Pretty(j.call.Args, redact)
 	}
 	return d

@@ -298,6 +298,9 @@ func (a *actor) renew(w waiting, b batch) error {
 	if err := a.commit(b); err != nil {
 		return err
 	}
+	if rules := a.host.toolbox.Policy; rules != nil {
+		rules.Forget(a.session) // what was let through was let through there
+	}
 	a.session, a.row = "", Row{}
 	a.ledger = ledger{lastTurn: a.ledger.lastTurn} // a /stop may still mean its posts
 	return nil

@@ -89,7 +89,7 @@ func (t *turn) clarify(ctx context.Context, j *job, a Asked, q tools.Question) (
 	}
 	heard, err := t.appeal(ctx, wantAsk{step{}, a, ask.Request{
 		Tool: j.spec.Name, Title: q.Title, Question: q.Text, Choices: q.Choices,
-		Details: ask.Details{Agent: mainAgent, Chat: t.key.String()},
+		Details: ask.Details{Agent: MainAgent, Chat: t.key.String()},
 	}})
 	if err != nil {
 		return Answered{}, err

@@ -45,8 +45,8 @@ func (b Toolbox) redact(s string) string {
 	return b.Redact(s)
 }
 
-// mainAgent is the agent of every conversation.
-const mainAgent = "main"
+// MainAgent is the agent of every conversation.
+const MainAgent = "main"
 
 // context returns the run context of a turn.
 func (t *turn) context(ctx context.Context) (policy.Context, error) {
@@ -61,7 +61,7 @@ func (t *turn) context(ctx context.Context) (policy.Context, error) {
 			return policy.Context{}, err
 		}
 	}
-	return box.Policy.ContextOf(ctx, policy.Who{Chat: t.key, Private: t.private, Role: role, Agent: mainAgent})
+	return box.Policy.ContextOf(ctx, policy.Who{Chat: t.key, Private: t.private, Role: role, Agent: MainAgent})
 }
 
 // offer is what one round may call: the array that the model is sent, and what
@@ -104,11 +104,11 @@ func (h *Host) sources() []tools.Source {
 	if h.toolbox.Policy == nil {
 		return nil
 	}
-	return append([]tools.Source{coreTools}, h.toolbox.Sources...)
+	return append([]tools.Source{coreTools()}, h.toolbox.Sources...)
 }
 
 func (t *turn) scope() tools.Scope {
-	s := tools.Scope{Agent: mainAgent, Session: tools.Interactive, Key: t.key}
+	s := tools.Scope{Agent: MainAgent, Session: tools.Interactive, Key: t.key}
 	if t.host.toolbox.Traits != nil {
 		s.Traits = t.host.toolbox.Traits(t.key)
 	}
@@ -124,7 +124,7 @@ func (t *turn) visible(ctx context.Context, run policy.Context, all []tools.Tool
 	var seen []tools.Tool
 	for _, tool := range all {
 		call := policy.Call{
-			Session: t.sid, Group: run.Group, Agent: mainAgent, Source: t.key.Adapter,
+			Session: t.sid, Group: run.Group, Agent: MainAgent, Source: t.key.Adapter,
 			Tool: tool.Spec(), Context: run,
 		}
 		if !t.host.toolbox.Policy.Hides(ctx, call) {

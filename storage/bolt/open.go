@@ -105,7 +105,7 @@ func open(path string, o Options) (*DB, error) {
 		_ = tree.Close()
 		return nil, err
 	}
-	db.writer = newWriter(tree, db.waiting, o.Now, o.Log)
+	db.writer = newWriter(path, tree, db.waiting, o.Now, o.Log)
 	return db, nil
 }
 

@@ -195,6 +195,28 @@ func TestOpenSaysWhatHelps(t *testing.T) {
 	}
 }
 
+// What is written into a removed file is lost, so it is not said to be durable.
+func TestNothingIsWrittenIntoARemovedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data", "parley.db")
+	db := open(t, path, bolt.Options{})
+	aside := filepath.Dir(path) + "-aside"
+	if err := os.Rename(filepath.Dir(path), aside); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Apply(t.Context(), pieces("a")...)
+	says(t, fmt.Sprint(err), path, "removed", "put it back")
+	if db.Trouble() == nil {
+		t.Error("nothing is wrong")
+	}
+	if err := os.Rename(aside, filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, db, pieces("a")...)
+	if err := db.Trouble(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTroubleWhileTheDiskTakesNothing(t *testing.T) {
 	out, err := process(t, executable(t), "full", filepath.Join(t.TempDir(), "parley.db")).Output()
 	if err != nil || string(out) != "false: <nil>\ntrue: file too large\nfalse: <nil>\n" {

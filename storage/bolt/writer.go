@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -26,6 +28,7 @@ const maxQueued = 1024
 // for the next one gather in the channel; so commits grow with the load and a
 // lone request is taken at once.
 type writer struct {
+	path    string
 	bolt    *bbolt.DB
 	waiting *waiting
 	now     func() time.Time
@@ -57,9 +60,9 @@ type request struct {
 
 // newWriter starts the writer. Whoever calls it calls stop, which waits for the
 // goroutine.
-func newWriter(b *bbolt.DB, w *waiting, now func() time.Time, log zerolog.Logger) *writer {
+func newWriter(path string, b *bbolt.DB, w *waiting, now func() time.Time, log zerolog.Logger) *writer {
 	wr := &writer{
-		bolt: b, waiting: w, now: now, log: log,
+		path: path, bolt: b, waiting: w, now: now, log: log,
 		requests: make(chan *request, maxQueued),
 		done:     make(chan struct{}),
 	}
@@ -201,6 +204,10 @@ var errUnchanged = errors.New("nothing to commit")
 // happened; otherwise each request's err says whether it conflicted. Only then
 // does the memory learn of it, before anybody is answered.
 func (w *writer) try(group []*request) error {
+	if err := w.present(); err != nil {
+		w.trouble.Store(&err)
+		return err
+	}
 	var b *batch
 	err := update(w.bolt, func(tx *bbolt.Tx) error {
 		b = &batch{tx: tx, now: w.now()}
@@ -218,6 +225,18 @@ func (w *writer) try(group []*request) error {
 	w.waiting.learn(b.news)
 	return nil
 }
+
+// present refuses to write into a file that has been removed: the system would
+// keep it until the end of the process, and then all of it would be gone.
+// Looking costs next to nothing beside an fsync.
+func (w *writer) present() error {
+	if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store %q: %w", w.path, errRemoved)
+	}
+	return nil
+}
+
+var errRemoved = errors.New("the file has been removed while it was in use; put it back, or restart to begin anew")
 
 // suspect ends all writing when an error says that the file is damaged: each
 // further commit would build on pages that are not what they seem.

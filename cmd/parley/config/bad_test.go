@@ -47,7 +47,7 @@ func TestBadInput(t *testing.T) {
 		{"wrong type: item", "access:\n  owners:\n    - telegram:1\n    - [a]\n",
 			`c.yaml:4:7: access.owners[1]: found a list, want a text`},
 		{"wrong type: the whole file", "- a\n",
-			`c.yaml:1:1: found a list, want a block of keys: data_dir, workspace, http, sandbox, models, adapters, access, session, log, timezone`},
+			`c.yaml:1:1: found a list, want a block of keys: data_dir, workspace, http, sandbox, models, adapters, access, session, rules, contexts, shell, log, timezone`},
 		{"wrong type: extra", "models:\n  - model: m\n    extra: 3\n",
 			`c.yaml:3:5: models[0].extra: found the number 3, want a block of keys`},
 		{"wrong type from a variable", "session:\n  max_rounds: ${NUMBER}\n",
@@ -130,7 +130,7 @@ func TestBadInput(t *testing.T) {
 		{"several at once", "sandbox: x\nhttp:\n  listen: y\nextra: 1\n",
 			"c.yaml:1:1: sandbox: \"x\" is not allowed; want one of auto, none, landlock, bwrap\n" +
 				"c.yaml:3:3: http.listen: \"y\" is no address to listen on; want HOST:PORT such as 127.0.0.1:8484, or off\n" +
-				"c.yaml:4:1: extra: unknown key; known here: data_dir, workspace, http, sandbox, models, adapters, access, session, log, timezone"},
+				"c.yaml:4:1: extra: unknown key; known here: data_dir, workspace, http, sandbox, models, adapters, access, session, rules, contexts, shell, log, timezone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -24,7 +24,12 @@ type Config struct {
 	Adapters  Adapters `yaml:"adapters"`
 	Access    Access   `yaml:"access"`
 	Session   Session  `yaml:"session"`
-	Log       Log      `yaml:"log"`
+	// Rules say which calls run, are asked about, or never run.
+	Rules []Rule `yaml:"rules"`
+	// Contexts say as what and where conversations run.
+	Contexts []RunContext `yaml:"contexts"`
+	Shell    Shell        `yaml:"shell"`
+	Log      Log          `yaml:"log"`
 	// Timezone is an IANA name; "" is the system's own.
 	Timezone string `yaml:"timezone"`
 
@@ -136,6 +141,36 @@ type Session struct {
 	PromptFile   string        `yaml:"prompt_file" as:"path"`
 	// Prompt is what PromptFile holds, "" without one.
 	Prompt string `yaml:"-"`
+}
+
+// Rule is one rule for tool calls; see docs/rules.md.
+type Rule struct {
+	Group    string `yaml:"group"`
+	Agent    string `yaml:"agent"`
+	Source   string `yaml:"source"`
+	Tool     string `yaml:"tool"`
+	Path     string `yaml:"path"`
+	Action   string `yaml:"action" oneof:"allow require deny"`
+	Priority int    `yaml:"priority" min:"0"`
+	Note     string `yaml:"note"`
+}
+
+// RunContext is the run context of a chat, a role, a job or an agent; see
+// docs/rules.md.
+type RunContext struct {
+	For    string   `yaml:"for"`
+	Group  string   `yaml:"group"`
+	Prompt string   `yaml:"prompt"`
+	Reads  []string `yaml:"reads"`
+	Writes []string `yaml:"writes"`
+	Dir    string   `yaml:"dir"`
+}
+
+// Shell is what commands of the agent get.
+type Shell struct {
+	// Env adds to the environment: NAME passes on a variable of parley's own,
+	// NAME=value sets one.
+	Env []string `yaml:"env"`
 }
 
 // Log says what is written where. Lines go to standard error and, with a File,

@@ -138,7 +138,7 @@ func (t *turn) execute(ctx context.Context, j *job) error {
 	if outcome.Say != "" || len(outcome.Show) > 0 {
 		t.ready.shown = append(t.ready.shown, shown{j.call.ID, outcome.Say, outcome.Show})
 	}
-	t.result(j, logged(outcome.State), t.cap(j, outcome.Text), !j.spec.Plumbing)
+	t.result(j, logged(outcome.State), t.cap(j, t.host.toolbox.redact(outcome.Text)), !j.spec.Plumbing)
 	if set, ok := scratchpad(j, outcome); ok {
 		t.ready.bodies = append(t.ready.bodies, set)
 	}

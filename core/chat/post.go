@@ -33,6 +33,9 @@ type Post struct {
 	For    User `json:"for,omitzero"`
 	Only   bool `json:"only,omitempty"`
 	Silent bool `json:"silent,omitempty"` // no notification sound
+	// InOrder keeps a card or a notice behind the answers that wait: it would
+	// make no sense before them.
+	InOrder bool `json:"in_order,omitempty"`
 	// Turn is the turn the post belongs to, "" for none: /stop withdraws what
 	// of it was not shown yet.
 	Turn string `json:"turn,omitempty"`

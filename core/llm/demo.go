@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,22 +45,17 @@ func (d *demo) Info() Info {
 	return Info{Name: d.o.Name, ID: "demo", Strength: "low", Context: defaultContext, Demo: true}
 }
 
-// Stream implements Model by the first act that fits.
+// Stream implements Model: it tells what tools gave back, and answers what was
+// said by the first act that fits.
 func (d *demo) Stream(ctx context.Context, req Request, each func(Delta)) (Reply, error) {
-	s := &scene{demo: d, ctx: ctx, each: each, said: d.o.Said(req.Messages)}
-	greeted := false
-	for _, m := range req.Messages {
-		greeted = greeted || m.Role == Assistant
+	s := &scene{demo: d, ctx: ctx, each: each, req: req, said: d.o.Said(req.Messages)}
+	if !s.tell() {
+		s.answer()
 	}
-	a := s.act()
-	if a.greets || !greeted {
-		s.say(script("intro") + "\n\n")
-	}
-	a.play(s)
 	if s.err != nil {
 		return Reply{}, s.err
 	}
-	return s.reply(req), nil
+	return s.reply(), nil
 }
 
 // act is one thing the demo model can show. It fits what was said in lower
@@ -71,12 +67,18 @@ type act struct {
 }
 
 // acts in the order in which they are tried. An act that asks for a tool adds
-// to scene.calls; one that goes on after a tool looks at the request's last row.
+// to scene.calls; what comes of that is told before the next act.
 var acts = []act{
 	{is(""), true, line("silence")},
 	{is("hello", "hi", "hey", "hallo", "good morning", "good evening", "start", "/start"), true, line("greeting")},
 	{is("help", "what can you do", "commands"), false, line("help")},
 	{is("long", "something long", "count"), false, (*scene).long},
+	{is("tool", "list the files", "list files"), false, (*scene).list},
+	{is("question", "ask me something"), false, (*scene).question},
+	{is("sleep"), false, (*scene).sleeps},
+	{is("todo", "todos"), false, (*scene).todo},
+	{begins("note"), false, (*scene).note},
+	{begins("command", "run"), false, (*scene).command},
 	{has("markdown", "formatting"), false, line("markdown")},
 	{has("say first", "said first", "first thing i", "my first message"), false, (*scene).first},
 	{has("say before", "said before", "said so far", "say so far", "did i say", "do you remember"), false, (*scene).before},
@@ -116,10 +118,21 @@ type scene struct {
 	*demo
 	ctx   context.Context
 	each  func(Delta)
+	req   Request
 	said  []string
 	text  strings.Builder
 	calls []Call
 	err   error
+}
+
+// answer plays the act that fits what was said last, and says first what it
+// is if it has never said anything.
+func (s *scene) answer() {
+	a := s.act()
+	if a.greets || !slices.ContainsFunc(s.req.Messages, func(m Message) bool { return m.Role == Assistant }) {
+		s.say(script("intro") + "\n\n")
+	}
+	a.play(s)
 }
 
 // last is what was said last, "" when nothing was.
@@ -192,13 +205,13 @@ func (s *scene) before() {
 }
 
 // reply ends the answer.
-func (s *scene) reply(req Request) Reply {
+func (s *scene) reply() Reply {
 	r := Reply{
 		Text: strings.TrimRight(s.text.String(), "\n"), Calls: s.calls, Finish: finishOf("", len(s.calls) > 0),
 		Model: s.o.Name, ModelID: "demo",
 	}
 	sent := 0
-	for _, m := range req.Messages {
+	for _, m := range s.req.Messages {
 		sent += len(m.Text)
 	}
 	r.Usage = guess(r, sent)

@@ -134,7 +134,7 @@ func laneOf(p chat.Post) string {
 	switch {
 	case p.Ticket != "":
 		return "ticket/" + p.Ticket
-	case p.Kind == chat.Answer:
+	case p.Kind == chat.Answer || p.InOrder:
 		return laneAnswer
 	default:
 		return laneNotice

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"strings"
 	"text/template"
@@ -274,11 +275,29 @@ func Spoken(messages []llm.Message) []string {
 	var said []string
 	for _, m := range messages {
 		text, _, _ := strings.Cut(m.Text, "<context>")
-		if m.Role == llm.User && trim(text) != "" {
-			said = append(said, trim(text))
+		for _, kind := range []string{"scratchpad", "summary"} {
+			text = behind(text, kind)
+		}
+		text = speakers.ReplaceAllString(trim(text), "")
+		if m.Role == llm.User && text != "" {
+			said = append(said, text)
 		}
 	}
 	return said
+}
+
+// speakers is how the words of a person begin where several can speak.
+var speakers = regexp.MustCompile(`^\[[^\[\]<>\n]{1,64}\] `)
+
+// behind is what follows the block that [Host.prompt] put before a text.
+func behind(text, kind string) string {
+	_, rest, ok := strings.Cut(text, "\n\n<"+kind+" ")
+	mark, rest, closed := strings.Cut(rest, ">\n")
+	_, rest, ended := strings.Cut(rest, "\n</"+kind+" "+mark+">")
+	if !ok || !closed || !ended {
+		return text
+	}
+	return rest
 }
 
 // mostPicture is how large a picture may be that is sent to a model, in bytes.

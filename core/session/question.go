@@ -124,8 +124,11 @@ func (a *actor) openAsk(w wantAsk) (<-chan Answered, error) {
 	b := a.stepBatch(w.step)
 	b.ops = append(b.ops, ops...)
 	b.log(w.asked)
+	announced := len(b.posts) > 0 // the words that led to the question come first
 	for _, card := range r.Cards {
-		b.posts = append(b.posts, cardPost(ask.CardPost(r, card), card))
+		p := cardPost(ask.CardPost(r, card), card)
+		p.Post.InOrder = announced && card.Key == a.key
+		b.posts = append(b.posts, p)
 	}
 	b.audit(a.auditOf(r, "asked", ""))
 	if err := a.commit(b); err != nil {

@@ -34,6 +34,14 @@ func entry(s Spec) CatalogEntry {
 	}
 }
 
+// Spec is the entry as rules see it, without a schema.
+func (e CatalogEntry) Spec() Spec {
+	return Spec{
+		Name: e.Name, Description: e.Description, Category: e.Category, Source: e.Source, Audience: e.Audience,
+		Group: e.Group, Effect: e.Effect, Plumbing: e.Plumbing,
+	}
+}
+
 // Catalog is everything that can be or ever was called: the built-in tools,
 // those that the core injects, what plugins and MCP servers contribute now,
 // and what [Discovery] remembers. It is for rules, listings and labels; what a

@@ -22,7 +22,7 @@ type Known struct {
 }
 
 // Memory is where known tools outlive the process. Discovery calls it from its
-// Run alone.
+// Run, and Load from its own as well.
 type Memory interface {
 	// Load returns all known tools. An error ends Run.
 	Load(ctx context.Context) ([]Known, error)
@@ -130,6 +130,15 @@ func (d *Discovery) Run(ctx context.Context) error {
 		}
 	}
 	return d.flush(ctx, stored)
+}
+
+// Load takes in what the memory knows, for a listing in a process that has no
+// Run. It blocks for as long as the memory does; twice is fine.
+func (d *Discovery) Load(ctx context.Context) error {
+	if _, err := d.load(ctx); err != nil {
+		return fmt.Errorf("loading known tools: %w", err)
+	}
+	return nil
 }
 
 // load takes in what the memory knows. What was observed meanwhile keeps the

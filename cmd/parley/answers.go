@@ -17,7 +17,7 @@ import (
 
 // API answers the command line.
 func (a *app) API() api.Host {
-	return api.Host{
+	return a.gate(api.Host{
 		Version:  a.setup.Version,
 		Status:   a.status,
 		Check:    a.check,
@@ -34,7 +34,7 @@ func (a *app) API() api.Host {
 		},
 		Redact: a.setup.Redact.String,
 		Errors: a.setup.Log,
-	}
+	})
 }
 
 // whom is the person that an order was about. One that was refused is told as
@@ -110,6 +110,7 @@ func (a *app) check(ctx context.Context) ([]chat.Finding, error) {
 			Remedy: "Set OPENAI_API_KEY, or write a model into config.yaml; `parley init` helps.",
 		})
 	}
+	all = append(all, a.gateFindings(ctx)...)
 	return append(all, a.box.Findings(ctx)...), nil
 }
 
@@ -123,5 +124,6 @@ func (a *app) doctor(ctx context.Context) ([]chat.Finding, error) {
 	for _, m := range models {
 		all = append(all, try(ctx, m))
 	}
+	all = append(all, a.gateFindings(ctx)...)
 	return append(all, a.ready(ctx)...), nil
 }

@@ -39,6 +39,7 @@ type app struct {
 	box      *outbox.Outbox
 	tools    *workshop
 	gateway  *gateway.Gateway
+	refusals refusals
 	host     atomic.Pointer[session.Host] // nil before Serve
 	left     chan struct{}                // closed when the person at the terminal leaves
 }
@@ -85,7 +86,8 @@ func (a *app) build(ctx context.Context, more map[string]chat.Adapter) error {
 		return err
 	}
 	a.gateway = gateway.New(gateway.Parts{
-		Store: a.store, Access: a.access, Outbox: a.box, Asks: a.tools.asks, Policy: a.tools.policy, Wake: a.wake, Findings: a.ready,
+		Store: a.store, Access: a.access, Outbox: a.box, Asks: a.tools.asks, Policy: a.tools.policy, Catalog: a.tools.catalog,
+		Wake: a.wake, Findings: a.ready,
 		Log: a.setup.Log.With().Str("part", "gateway").Logger(), Version: a.setup.Version,
 	})
 	return nil

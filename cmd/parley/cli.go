@@ -28,6 +28,9 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Connect to everything that is configured and say how it went."`
 	Init    initCommand    `cmd:"" help:"Ask a few questions and write the configuration."`
 	Pair    pairCommands   `cmd:"" help:"Let people in and out."`
+	Tools   toolsCommand   `cmd:"" help:"List the tools of the agent, and what the rules say of them."`
+	Rules   rulesCommands  `cmd:"" help:"List, explain and change the rules about what the agent may do."`
+	Audit   auditCommand   `cmd:"" help:"Show what was decided about calls, and by whom."`
 	Status  statusCommand  `cmd:"" help:"Say how the running parley is."`
 	Version versionCommand `cmd:"" help:"Say which parley this is."`
 }

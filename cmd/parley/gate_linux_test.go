@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,6 +118,12 @@ func TestRealCommandsMayNotUseTheSocket(t *testing.T) {
 			}
 			if c.settings == "sandbox: none\n" && !strings.Contains(r.out, "parley itself") {
 				t.Errorf("the refusal does not say why: %s", r.out)
+			}
+			refused := slices.ContainsFunc(p.audit(t), func(a session.Audit) bool {
+				return a.Decision == "refused" && a.Label == "parley socket" && strings.Contains(a.Why, "the agent must not decide")
+			})
+			if c.settings == "sandbox: none\n" && !refused {
+				t.Error("the refusal is not in the audit stream")
 			}
 		})
 	}

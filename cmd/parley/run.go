@@ -144,10 +144,6 @@ func (a *app) serveHTTP(ctx context.Context, l net.Listener) error {
 	return api.ServeHTTP(ctx, l, mux, a.setup.Log)
 }
 
-func (a *app) refused(r api.Refusal) {
-	a.setup.Log.Warn().Int("pid", r.PID).Int("uid", r.UID).Str("why", r.Why).Msg("a caller on the socket was refused")
-}
-
 // announce says in the log what a server would otherwise do in silence.
 func (a *app) announce() {
 	if a.setup.Terminal {
@@ -206,8 +202,8 @@ func (a *app) flush() {
 func (a *app) keepHouse(ctx context.Context) error {
 	ticker := time.NewTicker(time.Hour)
 	defer ticker.Stop()
-	for {
-		if err := a.sweep(ctx); err != nil && ctx.Err() == nil {
+	for first := true; ; first = false {
+		if err := a.sweep(ctx, !first); err != nil && ctx.Err() == nil {
 			a.setup.Log.Error().Err(err).Msg("sweeping the store")
 		}
 		select {
@@ -218,12 +214,23 @@ func (a *app) keepHouse(ctx context.Context) error {
 	}
 }
 
-func (a *app) sweep(ctx context.Context) error {
+// sweep removes it. What became of requests to people is left alone at the
+// start: a turn that slept for longer than that is kept must still find it, and
+// it has been resumed by the next time.
+func (a *app) sweep(ctx context.Context, resumed bool) error {
 	ops, err := a.access.Tidy(ctx)
 	if err != nil {
 		return err
 	}
 	if err := a.store.Apply(ctx, ops...); err != nil {
+		return err
+	}
+	if resumed {
+		if err := a.tidyAsks(ctx); err != nil {
+			return err
+		}
+	}
+	if err := session.TrimAudit(ctx, a.store, time.Now()); err != nil {
 		return err
 	}
 	return a.store.Sweep(ctx)

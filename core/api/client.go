@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -117,6 +119,36 @@ func (c *Client) Approve(ctx context.Context, code string) (chat.User, error) {
 // Remove takes access back from a user.
 func (c *Client) Remove(ctx context.Context, user chat.UserID) (chat.User, error) {
 	return ask[chat.User](ctx, c, http.MethodPost, routeRemove, removeRequest{user})
+}
+
+// Tools asks for the catalogue, judged for a role.
+func (c *Client) Tools(ctx context.Context, role string) ([]Tool, error) {
+	return ask[[]Tool](ctx, c, http.MethodGet, about(routeTools, "role", role), nil)
+}
+
+// Rules asks for the rules of a group, "" for all.
+func (c *Client) Rules(ctx context.Context, group string) ([]Rule, error) {
+	return ask[[]Rule](ctx, c, http.MethodGet, about(routeRules, "group", group), nil)
+}
+
+// AskRules asks about rules in the words of the command line.
+func (c *Client) AskRules(ctx context.Context, words ...string) (string, error) {
+	return ask[string](ctx, c, http.MethodGet, about(routeAsk, "word", words...), nil)
+}
+
+// OrderRules changes rules in the words of the command line.
+func (c *Client) OrderRules(ctx context.Context, words ...string) (string, error) {
+	return ask[string](ctx, c, http.MethodPost, routeOrder, orderRequest{words})
+}
+
+// Audit asks for the newest n lines of the audit stream.
+func (c *Client) Audit(ctx context.Context, n int) ([]Audit, error) {
+	return ask[[]Audit](ctx, c, http.MethodGet, about(routeAudit, "n", strconv.Itoa(n)), nil)
+}
+
+// about is a route with what is asked about.
+func about(route, key string, values ...string) string {
+	return route + "?" + url.Values{key: values}.Encode()
 }
 
 // maxReply bounds what is read of an answer.

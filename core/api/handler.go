@@ -9,6 +9,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"parley/core/chat"
 )
@@ -25,6 +27,11 @@ const (
 	routePairings = "/v1/pairings"
 	routeApprove  = "/v1/pairings/approve"
 	routeRemove   = "/v1/users/remove"
+	routeTools    = "/v1/tools"
+	routeRules    = "/v1/rules"
+	routeAsk      = "/v1/rules/ask"
+	routeOrder    = "/v1/rules/order"
+	routeAudit    = "/v1/audit"
 )
 
 type approveRequest struct {
@@ -33,6 +40,10 @@ type approveRequest struct {
 
 type removeRequest struct {
 	User chat.UserID `json:"user"`
+}
+
+type orderRequest struct {
+	Words []string `json:"words"`
 }
 
 type versionReply struct {
@@ -50,6 +61,11 @@ func Handler(h Host) http.Handler {
 	get(mux, h, routePairings, h.Pairings)
 	post(mux, h, routeApprove, h.Approve, func(r approveRequest) string { return r.Code })
 	post(mux, h, routeRemove, h.Remove, func(r removeRequest) chat.UserID { return r.User })
+	getAbout(mux, h, routeTools, h.Tools, func(q url.Values) (string, error) { return q.Get("role"), nil })
+	getAbout(mux, h, routeRules, h.Rules, func(q url.Values) (string, error) { return q.Get("group"), nil })
+	getAbout(mux, h, routeAsk, h.AskRules, func(q url.Values) ([]string, error) { return q["word"], nil })
+	post(mux, h, routeOrder, h.OrderRules, func(r orderRequest) []string { return r.Words })
+	getAbout(mux, h, routeAudit, h.Audit, countOf)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, h, &Error{
 			Status: http.StatusNotFound, Says: fmt.Sprintf("parley has nothing at %s %s", r.Method, r.URL.Path),
@@ -74,7 +90,33 @@ func get[Out any](mux *http.ServeMux, h Host, route string, call func(context.Co
 	})
 }
 
-func post[Request any, In ~string, Out any](mux *http.ServeMux, h Host, route string, call func(context.Context, In) (Out, error), of func(Request) In) {
+// getAbout is get for what is asked about something.
+func getAbout[In, Out any](mux *http.ServeMux, h Host, route string, call func(context.Context, In) (Out, error), of func(url.Values) (In, error)) {
+	if call == nil {
+		mux.HandleFunc(route, unable(h))
+		return
+	}
+	mux.HandleFunc("GET "+route, func(w http.ResponseWriter, r *http.Request) {
+		in, err := of(r.URL.Query())
+		if err != nil {
+			writeError(w, h, err)
+			return
+		}
+		out, err := call(r.Context(), in)
+		reply(w, h, out, err)
+	})
+}
+
+// countOf reads how many lines are wanted.
+func countOf(q url.Values) (int, error) {
+	n, err := strconv.Atoi(q.Get("n"))
+	if err != nil || n < 1 || n > MostAudit {
+		return 0, &Error{Says: fmt.Sprintf("%q is no number of lines", q.Get("n")), Remedy: fmt.Sprintf("ask for 1 to %d", MostAudit)}
+	}
+	return n, nil
+}
+
+func post[Request, In, Out any](mux *http.ServeMux, h Host, route string, call func(context.Context, In) (Out, error), of func(Request) In) {
 	if call == nil {
 		mux.HandleFunc(route, unable(h))
 		return

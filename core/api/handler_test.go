@@ -49,6 +49,7 @@ func askAll(t *testing.T, c *api.Client) {
 	if u, err := c.Approve(ctx, "CODE2345"); err != nil || u.ID != "telegram:5" {
 		t.Errorf("approve: %+v, %v", u, err)
 	}
+	askAboutTools(t, c)
 	_, err := c.Approve(ctx, "wrong")
 	var said *api.Error
 	if !errors.As(err, &said) || said.Status != http.StatusNotFound || err.Error() != "no such code; ask for a new one" {
@@ -56,6 +57,35 @@ func askAll(t *testing.T, c *api.Client) {
 	}
 	if _, err := c.Remove(ctx, "telegram:5"); err == nil || err.Error() != "this parley cannot do that" {
 		t.Errorf("a func that is missing: %v", err)
+	}
+}
+
+func askAboutTools(t *testing.T, c *api.Client) {
+	ctx := t.Context()
+	if l, err := c.Tools(ctx, "guest"); err != nil || len(l) != 1 || l[0].Name != "look" || l[0].Rule != "guest" {
+		t.Errorf("tools: %+v, %v", l, err)
+	}
+	for _, group := range []string{"", "a&b=c"} {
+		if l, err := c.Rules(ctx, group); err != nil || len(l) != 1 || l[0].Group != group || l[0].Priority != 7 {
+			t.Errorf("rules: %+v, %v", l, err)
+		}
+	}
+	if s, err := c.AskRules(ctx, "explain", "look", "/a b&c"); err != nil || s != "explain|look|/a b&c" {
+		t.Errorf("a question: %q, %v", s, err)
+	}
+	if s, err := c.OrderRules(ctx, "add", "prompt=a b"); err != nil || s != "done add|prompt=a b" {
+		t.Errorf("an order: %q, %v", s, err)
+	}
+	if _, err := c.OrderRules(ctx); err == nil || err.Error() != "say what" {
+		t.Errorf("an order without words: %v", err)
+	}
+	if l, err := c.Audit(ctx, 9); err != nil || len(l) != 1 || l[0].Why != "9" {
+		t.Errorf("audit: %+v, %v", l, err)
+	}
+	for _, n := range []int{0, -1, api.MostAudit + 1} {
+		if _, err := c.Audit(ctx, n); err == nil || !strings.HasSuffix(err.Error(), " is no number of lines; ask for 1 to 5000") {
+			t.Errorf("audit of %d: %v", n, err)
+		}
 	}
 }
 

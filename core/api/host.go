@@ -27,6 +27,19 @@ type Host struct {
 	Approve func(ctx context.Context, code string) (chat.User, error)
 	// Remove takes access back from a user, at once. Twice is fine.
 	Remove func(ctx context.Context, user chat.UserID) (chat.User, error)
+	// Tools lists every tool there is or ever was, with what the rules say of
+	// it to a role.
+	Tools func(ctx context.Context, role string) ([]Tool, error)
+	// Rules lists the rules of a group in the order in which they are asked,
+	// all of them for "".
+	Rules func(ctx context.Context, group string) ([]Rule, error)
+	// AskRules tells about rules, in Markdown: the words are those behind
+	// `parley rules`.
+	AskRules func(ctx context.Context, words []string) (string, error)
+	// OrderRules changes rules and returns what is to be said of it.
+	OrderRules func(ctx context.Context, words []string) (string, error)
+	// Audit returns the newest n lines of the audit stream, in order.
+	Audit func(ctx context.Context, n int) ([]Audit, error)
 	// Redact takes known secrets out of a text; nil: it stays as it is.
 	Redact func(text string) string
 	// Errors gets a line for each thing that goes wrong in the server itself,
@@ -57,6 +70,45 @@ type Pairing struct {
 	Asked   time.Time `json:"asked"`
 	Expires time.Time `json:"expires"`
 }
+
+// Tool is a line of `parley tools`.
+type Tool struct {
+	Name      string    `json:"name"`
+	Source    string    `json:"source"`
+	Category  string    `json:"category,omitempty"`
+	Rule      string    `json:"rule"`               // "require", "allow inside"
+	Gone      bool      `json:"gone,omitempty"`     // nobody contributes it now
+	Audience  string    `json:"audience,omitempty"` // "" for everyone
+	FirstSeen time.Time `json:"first_seen,omitzero"`
+}
+
+// Rule is a line of `parley rules list`.
+type Rule struct {
+	ID       string `json:"id"`
+	Group    string `json:"group,omitempty"` // "" stands in every group
+	Action   string `json:"action"`
+	Tool     string `json:"tool"`
+	Path     string `json:"path,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Source   string `json:"source,omitempty"`
+	Priority int    `json:"priority"`
+	Note     string `json:"note,omitempty"`
+	Shipped  bool   `json:"shipped,omitempty"` // it came with parley, and nobody changed it
+}
+
+// Audit is a line of `parley audit`.
+type Audit struct {
+	At       time.Time `json:"at"`
+	Who      string    `json:"who,omitempty"`
+	Chat     string    `json:"chat,omitempty"`
+	Tool     string    `json:"tool,omitempty"`
+	Decision string    `json:"decision"`
+	Label    string    `json:"label,omitempty"`
+	Why      string    `json:"why,omitempty"`
+}
+
+// MostAudit is how many lines of the audit stream are read at once.
+const MostAudit = 5000
 
 // DoctorTimeout is how long Doctor may take.
 const DoctorTimeout = 2 * time.Minute

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -73,6 +74,22 @@ func host() api.Host {
 				return chat.User{}, &api.Error{Status: http.StatusNotFound, Says: "no such code", Remedy: "ask for a new one"}
 			}
 			return chat.User{ID: "telegram:5"}, nil
+		},
+		Tools: func(_ context.Context, role string) ([]api.Tool, error) {
+			return []api.Tool{{Name: "look", Rule: role}}, nil
+		},
+		Rules: func(_ context.Context, group string) ([]api.Rule, error) {
+			return []api.Rule{{ID: "r1", Group: group, Priority: 7}}, nil
+		},
+		AskRules: func(_ context.Context, words []string) (string, error) { return strings.Join(words, "|"), nil },
+		OrderRules: func(_ context.Context, words []string) (string, error) {
+			if len(words) == 0 {
+				return "", &api.Error{Says: "say what"}
+			}
+			return "done " + strings.Join(words, "|"), nil
+		},
+		Audit: func(_ context.Context, n int) ([]api.Audit, error) {
+			return []api.Audit{{Who: "Ada", Why: fmt.Sprint(n)}}, nil
 		},
 		Redact: func(text string) string {
 			if text == "Opened with tokentoken." {

@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/core/access"
@@ -11,6 +13,7 @@ import (
 	"parley/core/chat"
 	"parley/core/policy"
 	"parley/core/session"
+	"parley/storage"
 )
 
 // Panel says who may answer a request and where it is shown; see
@@ -51,6 +54,9 @@ func panel(a session.Asking, approvers []access.Person, mine bool) session.Panel
 			p.Cards = append(p.Cards, ask.Card{Key: key})
 		}
 	}
+	if len(p.Cards) == 1 && p.Cards[0].Waiting {
+		p.Answerers = nil // nobody would ever see it
+	}
 	return p
 }
 
@@ -88,19 +94,18 @@ func (g *Gateway) settle(ctx context.Context, c call, parse func(string) (string
 	if problem != "" || g.asks == nil {
 		return g.say(c.ev, problem), nil
 	}
-	refusal, err := g.demoted(ctx, c.ev.From.ID, id)
-	if refusal != "" || err != nil {
-		return g.say(c.ev, refusal), err
+	if refusal, err := g.demoted(ctx, c.ev.From.ID, id); refusal != "" || err != nil {
+		return g.toMyself(c, refusal), err
 	}
 	result, err := g.asks.Answer(ctx, id, c.ev.From, c.ev.ID, reply)
 	if err != nil {
 		return session.Effect{}, err
 	}
+	if !result.Settled {
+		return g.toMyself(c, result.Sentence), nil
+	}
 	e := g.say(c.ev, result.Sentence)
 	e.Ops = result.Ops
-	if !result.Settled {
-		return e, nil
-	}
 	cards := session.Settled(result.Request)
 	if _, pressed := c.ev.Body.(chat.Pressed); pressed {
 		if i := slices.IndexFunc(cards, func(a session.Addressed) bool { return a.Key == c.ev.Key }); i >= 0 {
@@ -112,6 +117,17 @@ func (g *Gateway) settle(ctx context.Context, c call, parse func(string) (string
 	e.Wake = []chat.Key{result.Request.Key}
 	e.Then = func() { g.bypass(result.Request) }
 	return e, nil
+}
+
+// toMyself answers a press that decided nothing: the others in the chat are not
+// bothered with it.
+func (g *Gateway) toMyself(c call, text string) session.Effect {
+	e := g.say(c.ev, text)
+	_, pressed := c.ev.Body.(chat.Pressed)
+	for i := range e.Posts {
+		e.Posts[i].Post.Only = pressed && !c.private()
+	}
+	return e
 }
 
 // demoted refuses somebody who could answer when the request was made and may
@@ -192,48 +208,121 @@ func (g *Gateway) showAsk(ctx context.Context, c call) (session.Effect, error) {
 }
 
 // answering turns a message into the answer to a question that is open for its
-// sender in its chat and was shown there. With several open nothing is
-// guessed: they are listed, and the message waits for the next turn.
+// sender in its chat and was shown there. A reply to a card answers that card.
+// With several open nothing is guessed: they are listed, and the message waits
+// for the next turn.
 func (g *Gateway) answering(ctx context.Context, ev chat.Event, in *intake) (chat.Event, error) {
 	said, ok := ev.Body.(chat.Said)
-	if !ok || g.asks == nil || len(said.Files) > 0 || g.Command(ev) {
+	if !ok || g.asks == nil || len(said.Files) > 0 || strings.TrimSpace(said.Text) == "" || g.Command(ev) {
 		return ev, nil
 	}
-	open, err := g.asks.OpenIn(ctx, ev.Key, ev.From.ID)
+	open, err := g.unanswered(ctx, ev, in)
 	if err != nil || len(open) == 0 {
 		return ev, err
 	}
-	shown, err := g.shownIn(ctx, ev.Key, open)
+	shown, quoted, err := g.shownIn(ctx, ev.Key, open, said.Quoted)
 	switch {
 	case err != nil || len(shown) == 0:
 		return ev, err
+	case quoted != "":
 	case len(shown) > 1:
-		in.tell(ev, "several/"+ev.ID, ask.SeveralSentence(shown))
+		in.tell(ev, session.Later(ev.ID), ask.SeveralSentence(shown))
 		return ev, nil
+	default:
+		quoted = shown[0].ID
 	}
 	ev.Body = chat.Pressed{
-		Message: said.Message, Line: fmt.Sprintf("/%s %s %s", answerCommand, shown[0].ID, said.Text), Private: said.Private,
+		Message: said.Message, Line: fmt.Sprintf("/%s %s %s", answerCommand, quoted, said.Text), Private: said.Private,
 	}
 	return ev, nil
 }
 
-// shownIn picks the requests whose card was shown in a chat.
-func (g *Gateway) shownIn(ctx context.Context, key chat.Key, open []ask.Request) ([]ask.Request, error) {
-	var shown []ask.Request
+// Commands that bear on a question before it is answered.
+const (
+	stopCommand   = "stop"
+	newCommand    = "new"
+	rejectCommand = "reject"
+)
+
+// unanswered lists the questions that a message may answer. What was accepted
+// before it and waits for its turn counts as done: a question that has got its
+// answer, or that a /stop or /new takes back, has no use for another one, and
+// the message would be lost.
+func (g *Gateway) unanswered(ctx context.Context, ev chat.Event, in *intake) ([]ask.Request, error) {
+	open, err := g.asks.OpenIn(ctx, ev.Key, ev.From.ID)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	before, err := g.before(ctx, ev.Key, in)
+	if err != nil {
+		return nil, err
+	}
+	// Once more: what is not waiting any more has been done by now.
+	if open, err = g.asks.OpenIn(ctx, ev.Key, ev.From.ID); err != nil {
+		return nil, err
+	}
+	for _, line := range before {
+		switch line.Name {
+		case stopCommand, newCommand:
+			return nil, nil
+		case answerCommand, rejectCommand:
+			id, _, _ := ask.CutID(line.Rest)
+			open = slices.DeleteFunc(open, func(r ask.Request) bool { return r.ID == id })
+		}
+	}
+	return open, nil
+}
+
+// before lists the commands that wait in a chat, those of the batch that is
+// being accepted too.
+func (g *Gateway) before(ctx context.Context, key chat.Key, in *intake) ([]Line, error) {
+	items, err := g.store.Items(ctx, session.Inbox, storage.Filter{Key: key.String()}, 0, 2*LaneSize)
+	if err != nil {
+		return nil, err
+	}
+	waiting := make([][]byte, 0, len(items)+len(in.ops))
+	for _, item := range items {
+		waiting = append(waiting, item.Data)
+	}
+	for _, op := range in.ops {
+		if e, ok := op.(storage.Enqueue); ok && e.Queue == session.Inbox && e.Key == key.String() && !e.Done {
+			waiting = append(waiting, e.Data)
+		}
+	}
+	var lines []Line
+	for _, data := range waiting {
+		var ev chat.Event
+		if json.Unmarshal(data, &ev) != nil {
+			continue // the conversation sets it aside
+		}
+		if line, ok := g.line(ev); ok {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+// shownIn picks the requests whose card was shown in a chat, and finds the one
+// whose card a message replies to.
+func (g *Gateway) shownIn(ctx context.Context, key chat.Key, open []ask.Request, q *chat.Quote) (shown []ask.Request, quoted string, err error) {
 	for _, r := range open {
+		there := false
 		for _, card := range r.Cards {
 			if card.Key != key {
 				continue
 			}
-			_, there, err := g.outbox.Receipt(ctx, card.Post)
+			receipt, known, err := g.outbox.Receipt(ctx, card.Post)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
-			if there {
-				shown = append(shown, r)
-				break
+			there = there || known
+			if known && q != nil && q.Message != "" && slices.Contains(slices.Concat(receipt.Messages...), q.Message) {
+				quoted = r.ID
 			}
 		}
+		if there {
+			shown = append(shown, r)
+		}
 	}
-	return shown, nil
+	return shown, quoted, nil
 }

@@ -17,6 +17,7 @@ import (
 	"parley/core/policy"
 	"parley/core/session"
 	"parley/storage"
+	"parley/tools"
 )
 
 // Gateway is the door and the voice. Its methods are safe for concurrent use.
@@ -26,6 +27,7 @@ type Gateway struct {
 	outbox   *outbox.Outbox
 	asks     *ask.Asks
 	policy   *policy.Policy
+	catalog  *tools.Catalog
 	wake     func(...chat.Key)
 	findings func(context.Context) []chat.Finding
 	log      zerolog.Logger
@@ -49,6 +51,7 @@ type Parts struct {
 	Outbox   *outbox.Outbox
 	Asks     *ask.Asks                            // nil: nobody is ever asked
 	Policy   *policy.Policy                       // nil: there are no rules
+	Catalog  *tools.Catalog                       // of what the agent can use; nil: of nothing
 	Wake     func(...chat.Key)                    // tells conversations that their inbox has something
 	Findings func(context.Context) []chat.Finding // for /status; nil: none
 	Log      zerolog.Logger
@@ -60,7 +63,7 @@ type Parts struct {
 func New(p Parts) *Gateway {
 	g := &Gateway{
 		store: p.Store, access: p.Access, outbox: p.Outbox, wake: p.Wake, findings: p.Findings,
-		log: p.Log, now: p.Now, version: p.Version, asks: p.Asks, policy: p.Policy,
+		log: p.Log, now: p.Now, version: p.Version, asks: p.Asks, policy: p.Policy, catalog: p.Catalog,
 		routes: http.NewServeMux(),
 		full:   make(map[string]bool),
 	}

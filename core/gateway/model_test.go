@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,5 +90,73 @@ func after(d time.Duration, f answerFunc) answerFunc {
 	return func(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
 		time.Sleep(d)
 		return f(ctx, req, each)
+	}
+}
+
+// main returns the first model.
+func (s *stack) main() *scripted { return s.models[0].(*scripted) }
+
+// answerFunc is what a scripted model does with a request.
+type answerFunc func(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error)
+
+// scripted is a model that is a function.
+type scripted struct {
+	info   llm.Info
+	answer answerFunc
+	blind  bool // keeps no book of requests
+	mu     sync.Mutex
+	seen   []llm.Request
+}
+
+func script(name string, f answerFunc) *scripted {
+	return &scripted{info: llm.Info{Name: name, ID: name + "-1", Context: 100_000, Strength: "high"}, answer: f}
+}
+
+func (m *scripted) Info() llm.Info { return m.info }
+
+func (m *scripted) Stream(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
+	if !m.blind {
+		m.mu.Lock()
+		m.seen = append(m.seen, req)
+		m.mu.Unlock()
+	}
+	reply, err := m.answer(ctx, req, each)
+	if reply.Finish == "" {
+		reply.Finish = llm.FinishStop
+		if len(reply.Calls) > 0 {
+			reply.Finish = llm.FinishCalls
+		}
+	}
+	reply.Model, reply.ModelID = m.info.Name, m.info.ID
+	return reply, err
+}
+
+func (m *scripted) requests() []llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.seen)
+}
+
+// lastWords is what the person said last, without the tail.
+func lastWords(req llm.Request) string {
+	text := req.Messages[len(req.Messages)-1].Text
+	text, _, _ = strings.Cut(text, "<context>")
+	return strings.TrimSpace(text)
+}
+
+// echo answers with what was said.
+func echo(_ context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	return llm.Reply{Text: "re: " + lastWords(req)}, nil
+}
+
+// slowly is a model that takes its time before it answers.
+func slowly(d time.Duration, f answerFunc) answerFunc {
+	return func(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
+		select {
+		case <-time.After(d):
+			return f(ctx, req, each)
+		case <-ctx.Done():
+			return llm.Reply{}, ctx.Err()
+		}
 	}
 }

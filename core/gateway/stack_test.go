@@ -31,9 +31,12 @@ import (
 // gateway, conversations and outbox between a fake adapter and a scripted
 // model. It lives in a synctest bubble.
 type stack struct {
-	tools   []tools.Tool  // what the agent can do, nil: nothing
-	rules   []policy.Rule // as in config.yaml
-	dir     string        // the workspace
+	tools   []tools.Tool   // what the agent can do, nil: nothing
+	sources []tools.Source // further ones, if there are tools
+	rules   []policy.Rule  // as in config.yaml
+	policy  *policy.Policy // of the running process
+	redact  func(string) string
+	dir     string // the workspace
 	t       testing.TB
 	path    string
 	screen  *screen
@@ -133,6 +136,7 @@ func (s *stack) toolbox() session.Toolbox {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.policy = rules
 	seed, err := rules.Seed(s.t.Context())
 	if err == nil {
 		err = s.store.Apply(s.t.Context(), seed...)
@@ -141,8 +145,8 @@ func (s *stack) toolbox() session.Toolbox {
 		s.t.Fatal(err)
 	}
 	return session.Toolbox{
-		Sources: []tools.Source{tools.NewRegistry(s.tools...)},
-		Policy:  rules, Asks: ask.New(s.store, ask.Options{}),
+		Sources: append([]tools.Source{tools.NewRegistry(s.tools...)}, s.sources...),
+		Policy:  rules, Asks: ask.New(s.store, ask.Options{}), Redact: s.redact,
 		Role: func(ctx context.Context, u chat.UserID) (string, error) {
 			role, err := s.who.RoleOf(ctx, u)
 			return string(role), err
@@ -435,73 +439,5 @@ func (s *stack) wantEnds(chatName string, want ...session.How) {
 	synctest.Wait()
 	if got := s.ends(chatName); !slices.Equal(got, want) {
 		s.t.Errorf("turns of %s ended %v, want %v", chatName, got, want)
-	}
-}
-
-// main returns the first model.
-func (s *stack) main() *scripted { return s.models[0].(*scripted) }
-
-// answerFunc is what a scripted model does with a request.
-type answerFunc func(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error)
-
-// scripted is a model that is a function.
-type scripted struct {
-	info   llm.Info
-	answer answerFunc
-	blind  bool // keeps no book of requests
-	mu     sync.Mutex
-	seen   []llm.Request
-}
-
-func script(name string, f answerFunc) *scripted {
-	return &scripted{info: llm.Info{Name: name, ID: name + "-1", Context: 100_000, Strength: "high"}, answer: f}
-}
-
-func (m *scripted) Info() llm.Info { return m.info }
-
-func (m *scripted) Stream(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
-	if !m.blind {
-		m.mu.Lock()
-		m.seen = append(m.seen, req)
-		m.mu.Unlock()
-	}
-	reply, err := m.answer(ctx, req, each)
-	if reply.Finish == "" {
-		reply.Finish = llm.FinishStop
-		if len(reply.Calls) > 0 {
-			reply.Finish = llm.FinishCalls
-		}
-	}
-	reply.Model, reply.ModelID = m.info.Name, m.info.ID
-	return reply, err
-}
-
-func (m *scripted) requests() []llm.Request {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.seen)
-}
-
-// lastWords is what the person said last, without the tail.
-func lastWords(req llm.Request) string {
-	text := req.Messages[len(req.Messages)-1].Text
-	text, _, _ = strings.Cut(text, "<context>")
-	return strings.TrimSpace(text)
-}
-
-// echo answers with what was said.
-func echo(_ context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
-	return llm.Reply{Text: "re: " + lastWords(req)}, nil
-}
-
-// slowly is a model that takes its time before it answers.
-func slowly(d time.Duration, f answerFunc) answerFunc {
-	return func(ctx context.Context, req llm.Request, each func(llm.Delta)) (llm.Reply, error) {
-		select {
-		case <-time.After(d):
-			return f(ctx, req, each)
-		case <-ctx.Done():
-			return llm.Reply{}, ctx.Err()
-		}
 	}
 }

@@ -56,6 +56,8 @@ func (g *Gateway) list() []command {
 		g.row("model", "N|name|auto", "choose the model that answers first", false, access.Member, g.pick),
 		g.row("context", "", "how full the model's context is", true, access.Guest, g.context),
 		g.row("cost", "", "what this conversation has cost", true, access.Guest, g.cost).alone(),
+		g.row("tools", "[reset]", "what the agent can use here", true, access.Guest, g.tools),
+		g.row("rules", "[TOOL [PATH]|list|add|change|delete|move|copy|rename|drop|context …]", "what the agent may do here, and why", true, access.Member, g.rules).alone(),
 		g.row("compact", "", "sum up the older part of the conversation", false, access.Member, act(session.Compact{})),
 		g.row("whoami", "", "who you are to me", true, access.None, g.whoami).alone(),
 		g.row("link", "[CODE]", "join your accounts on two platforms", true, access.None, g.link).alone(),

@@ -311,6 +311,7 @@ func (b *book) bind(fixed []*entry, fold bool) {
 		if r.Gone {
 			continue
 		}
+		r.Changed = r.Touched
 		e, err := compile(r.Rule, fold)
 		if err = cmp.Or(r.bad, err); err != nil {
 			b.broken = cmp.Or(b.broken, fmt.Errorf("reading rule %q: %w", key, err))

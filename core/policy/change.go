@@ -84,10 +84,34 @@ func (p *Policy) Put(ctx context.Context, r Rule) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	return p.put(b, r)
+}
+
+// Edit changes a rule that is there; see [Policy.Put].
+func (p *Policy) Edit(ctx context.Context, id string, edit func(*Rule)) (Change, error) {
+	b, err := p.book(ctx)
+	if err != nil {
+		return Change{}, err
+	}
+	old, refusal := b.find(strings.TrimSpace(id))
+	switch {
+	case refusal.Refused:
+		return refusal, nil
+	case old.bad != nil:
+		return refuse("a rule that cannot be read", "Rule %s cannot be read. Delete it and add another.", mono(old.ID)), nil
+	}
+	r := old.Rule
+	edit(&r)
+	r.ID = old.ID
+	return p.put(b, r)
+}
+
+func (p *Policy) put(b *book, r Rule) (Change, error) {
 	next, refusal := b.next(r)
 	if refusal.Refused {
 		return refusal, nil
 	}
+	var err error
 	verb := "changed"
 	if next.ID == "" {
 		verb = "added"

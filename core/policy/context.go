@@ -222,10 +222,20 @@ func (p *Policy) Contexts(ctx context.Context) ([]Setting, error) {
 // SetContext sets a run context in place of what a command set for the same
 // before; one without any field removes it. It holds from the next round.
 func (p *Policy) SetContext(ctx context.Context, s Setting) (Change, error) {
+	return p.EditContext(ctx, s.For, func(old *Setting) { *old = s })
+}
+
+// EditContext changes what a command set of a run context before, or sets it;
+// see [Policy.SetContext].
+func (p *Policy) EditContext(ctx context.Context, of string, edit func(*Setting)) (Change, error) {
 	b, err := p.book(ctx)
 	if err != nil {
 		return Change{}, err
 	}
+	key := Setting{For: of}.tidied().For
+	s := b.settings[key].tidied()
+	edit(&s)
+	s.For = key
 	s = s.tidied()
 	if wrong := s.problems(p.workspace, p.denied); len(wrong) > 0 {
 		return refuse("not a context", "That does not do. %s: %s.", wrong[0].key, wrong[0].text), nil

@@ -114,3 +114,13 @@ func (p *Policy) relief(c *Call, v Verdict) []string {
 func plain(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "'", "[", `\[`, "]", `\]`, "<", `\<`).Replace(s)
 }
+
+// Line is the rule as a line of a list, in Markdown: its id, its priority,
+// what it says, the note.
+func (r Rule) Line() string {
+	line := fmt.Sprintf("%s (%d): %s", mono(r.ID), r.Priority, r)
+	if r.Note != "" {
+		line += " – " + plain(r.Note)
+	}
+	return line
+}

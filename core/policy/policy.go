@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"parley/core/chat"
 	"parley/storage"
 )
 
@@ -163,4 +164,25 @@ func (p *Policy) Groups(ctx context.Context) ([]string, error) {
 		names = append([]string{Default}, names...)
 	}
 	return names, nil
+}
+
+// Findings says whether the rules can be used, for check and doctor.
+func (p *Policy) Findings(ctx context.Context) []chat.Finding {
+	f := chat.Finding{Part: "rules", Level: chat.Good}
+	b, err := p.book(ctx)
+	switch {
+	case err != nil:
+		f.Level, f.Says = chat.Fail, fmt.Sprintf("They cannot be read (%v), so a person is asked about every call.", err)
+		f.Remedy = "See to the disk of data_dir."
+	case b.broken != nil:
+		f.Level, f.Says = chat.Fail, fmt.Sprintf("These make no sense, so a person is asked about every call: %s.", list(b.senseless))
+		f.Remedy = "Remove each with `parley rules delete ID`, or use the parley that wrote them."
+	default:
+		n := 0
+		for group := range b.chapters {
+			n += len(b.all(group))
+		}
+		f.Says = fmt.Sprintf("%d in %d groups, %d of them in config.yaml.", n, len(b.names()), len(p.rules))
+	}
+	return []chat.Finding{f}
 }

@@ -37,6 +37,9 @@ type Rule struct {
 	Note string `yaml:"note" json:"note,omitempty"`
 	// Seed is the version of a rule that came with parley, "" for others.
 	Seed string `yaml:"-" json:"seed,omitempty"`
+	// Changed marks, in listings, a rule that came with parley and was
+	// changed since.
+	Changed bool `yaml:"-" json:"-"`
 }
 
 // Priorities. Rules of config.yaml without one are numbered from 1 in their

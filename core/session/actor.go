@@ -98,7 +98,7 @@ func (a *actor) wait(idle <-chan time.Time) (gone bool, err error) {
 	case <-a.wake:
 	case <-draining:
 	case q := <-wishes:
-		q.reply <- a.serve(q.wants)
+		a.grant(q)
 	case e := <-ended:
 		return false, a.conclude(e)
 	case <-idle:
@@ -106,6 +106,17 @@ func (a *actor) wait(idle <-chan time.Time) (gone bool, err error) {
 	}
 	return false, nil
 }
+
+// grant does what a turn asks for. The turn gets its reply whatever happens: it
+// waits for nothing else.
+func (a *actor) grant(q wish) {
+	g := grant{err: errLost}
+	defer func() { q.reply <- g }()
+	g = a.serve(q.wants)
+}
+
+// errLost is what a turn hears from an actor that panicked.
+var errLost = errors.New("the conversation failed")
 
 func (a *actor) draining() bool {
 	select {

@@ -40,7 +40,11 @@ func (a *actor) commitStep(s step) error {
 	if s.empty() {
 		return nil
 	}
-	return a.commit(a.stepBatch(s))
+	b := a.stepBatch(s)
+	if err := a.release(&b, s); err != nil {
+		return err
+	}
+	return a.commit(b)
 }
 
 func (a *actor) stepBatch(s step) batch {
@@ -52,7 +56,7 @@ func (a *actor) stepBatch(s step) batch {
 	b.audit(s.audit...)
 	for _, x := range s.shown {
 		t := a.ledger.turn
-		b.posts = append(b.posts, a.show(t.id+"/0/"+x.call, t.id, nil, Showed{x.text, x.files})...)
+		b.posts = append(b.posts, a.show(x.post, t.id, nil, Showed{x.text, x.files})...)
 	}
 	return b
 }
@@ -134,13 +138,13 @@ func (a *actor) close(e ending) (batch, error) {
 	}
 	b.log(TurnEnded{t.id, e.how, e.reason})
 	b.ops = append(b.ops, turns.Remove(a.session))
-	return b, a.withdraw(&b, closing[e.how])
+	return b, a.withdraw(&b, closing[e.how], t.waits())
 }
 
 // closing says on the card of an open request why its answer is of no use any
 // more.
 var closing = map[How]string{
-	Stopped:   "stopped with /stop",
+	Stopped:   "stopped",
 	Exhausted: "the turn ended before somebody answered",
 	Broken:    "the turn failed before somebody answered",
 	Final:     "the turn has ended",
@@ -180,6 +184,9 @@ func (a *actor) lastWords(t *openTurn, e ending) []Addressed {
 // on with it does not count as an attempt.
 func (a *actor) suspend(e ending) error {
 	b := a.stepBatch(e.late)
+	if err := a.release(&b, e.late); err != nil {
+		return err
+	}
 	b.log(Suspended{a.ledger.turn.id})
 	return a.commit(b)
 }

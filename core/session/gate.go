@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -13,23 +15,24 @@ import (
 	"parley/tools"
 )
 
-// pass says whether a call may run, asking people where that is needed, and
-// otherwise what the model is told.
-func (t *turn) pass(ctx context.Context, j *job) (may bool, why string, err error) {
-	if err := os.MkdirAll(j.run.Dir, 0o700); err != nil {
-		return false, "", fmt.Errorf("making the working directory: %w", err)
-	}
+// pass takes a call through the rules and to people where that is needed. A
+// call that may not run is barred, and the model is told why.
+func (t *turn) pass(ctx context.Context, j *job) (barred State, why string, err error) {
 	v := t.judge(ctx, j)
 	if v.Action == policy.Deny {
 		return t.denied(j, v)
+	}
+	if err := os.MkdirAll(j.run.Dir, 0o700); err != nil {
+		t.host.log.Error().Err(err).Stringer("key", t.key).Msg("making the working directory")
+		return Failed, "Nothing was run: the working directory cannot be made.", nil
 	}
 	if j.began && !j.spec.Effect.Again() {
 		v = policy.Verdict{Action: policy.Require, Why: "it was interrupted while it ran"}
 	}
 	if v.Action == policy.Require {
-		approved, why, err := t.approve(ctx, j)
-		if err != nil || !approved {
-			return false, why, err
+		barred, why, err := t.approve(ctx, j)
+		if err != nil || barred != "" {
+			return barred, why, err
 		}
 		if v = t.judge(ctx, j); v.Action == policy.Deny { // a rule that came meanwhile
 			return t.denied(j, v)
@@ -37,12 +40,12 @@ func (t *turn) pass(ctx context.Context, j *job) (may bool, why string, err erro
 	}
 	j.allowed = j.path
 	t.ready.audit = append(t.ready.audit, t.audit(j, "allowed", v.Why))
-	return true, "", nil
+	return "", "", nil
 }
 
-func (t *turn) denied(j *job, v policy.Verdict) (bool, string, error) {
+func (t *turn) denied(j *job, v policy.Verdict) (State, string, error) {
 	t.ready.audit = append(t.ready.audit, t.audit(j, "denied", v.Why))
-	return false, "Not allowed, and nothing was run: " + v.Why, nil
+	return Rejected, "Not allowed, and nothing was run: " + v.Why, nil
 }
 
 // judge asks the rules.
@@ -62,18 +65,21 @@ func (t *turn) judge(ctx context.Context, j *job) policy.Verdict {
 
 // approve asks people whether a call may run. What they said before a restart
 // still counts, once: for the call as it was shown.
-func (t *turn) approve(ctx context.Context, j *job) (approved bool, why string, err error) {
-	digest := ask.Digest(j.spec, j.call.Args)
+func (t *turn) approve(ctx context.Context, j *job) (barred State, why string, err error) {
+	digest := bound(j)
 	if old, ok := t.earlier(j, digest); ok {
 		answered, err := t.hear(ctx, j, old)
 		if err != nil {
-			return false, "", err
+			return "", "", err
 		}
 		return t.settle(j, answered)
 	}
-	preview, problem := t.preview(ctx, j)
-	if problem != "" {
-		return false, problem, nil
+	preview, err := t.preview(ctx, j)
+	switch {
+	case ctx.Err() != nil:
+		return "", "", context.Cause(ctx)
+	case err != nil:
+		return Failed, t.host.toolbox.redact(fmt.Sprintf("Nothing was run: %v", err)), nil
 	}
 	answered, err := t.put(ctx, Asked{Kind: ask.Approval, Call: j.call.ID, Digest: digest, Again: j.began}, ask.Request{
 		Tool: j.spec.Name, Category: j.spec.Category, Server: server(j.spec),
@@ -81,12 +87,20 @@ func (t *turn) approve(ctx context.Context, j *job) (approved bool, why string, 
 		Details: t.details(j, preview),
 	})
 	if errors.Is(err, errNobody) {
-		return false, "Not run: this needs the approval of a person, and there is nobody who may give it.", nil
+		return Rejected, "Not run: this needs the approval of a person, and there is nobody who may give it.", nil
 	}
 	if err != nil {
-		return false, "", err
+		return "", "", err
 	}
 	return t.settle(j, answered)
+}
+
+// bound names what an approval is for: the tool and the arguments, and where
+// the path among them leads. A link that was changed behind the approver's back
+// makes another call of it.
+func bound(j *job) string {
+	sum := sha256.Sum256([]byte(ask.Digest(j.spec, j.call.Args) + " " + j.path))
+	return hex.EncodeToString(sum[:])
 }
 
 // earlier finds the request that was made for this very call before a restart.
@@ -110,28 +124,43 @@ func interruption(j *job) string {
 }
 
 // settle turns an answer into what becomes of the call.
-func (*turn) settle(j *job, a Answered) (bool, string, error) {
+func (*turn) settle(j *job, a Answered) (State, string, error) {
 	if a.Approved {
 		j.state = a.State
-		return true, "", nil
+		return "", "", nil
 	}
-	return false, a.Text, nil
+	return Rejected, a.Text, nil
 }
 
 // preview asks the tool what it would do, for the approver.
-func (t *turn) preview(ctx context.Context, j *job) (p tools.Preview, problem string) {
+func (t *turn) preview(ctx context.Context, j *job) (tools.Preview, error) {
 	previewer, ok := j.tool.(tools.Previewer)
 	if !ok {
-		return p, ""
+		return tools.Preview{}, nil
 	}
-	j.allowed = j.path // to look, not to touch
-	p, err := previewer.Preview(ctx, t.toolCall(j))
-	j.allowed = ""
+	over, end := context.WithCancelCause(ctx)
+	end(errNotYet)
+	call := t.toolCall(over, j)
+	call.Reach.Target = j.path // to look, not to touch
+	type view struct {
+		preview tools.Preview
+		err     error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v, err := apart(ctx, previewTime, func() (v view) {
+		v.preview, v.err = previewer.Preview(ctx, call)
+		return v
+	})
 	if err != nil {
-		return p, fmt.Sprintf("Nothing was run: %v", err)
+		t.host.log.Error().Err(err).Str("tool", j.spec.Name).Msg("looking at what a call would do")
+		return tools.Preview{}, fmt.Errorf("what %s would do cannot be shown: %w", j.spec.Name, err)
 	}
-	return p, ""
+	return v.preview, v.err
 }
+
+// errNotYet is what a tool hears that asks people before it runs.
+var errNotYet = errors.New("the call has not begun")
 
 // details are what an approver is shown.
 func (t *turn) details(j *job, p tools.Preview) ask.Details {

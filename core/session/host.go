@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -63,6 +64,7 @@ type Host struct {
 
 	toolbox Toolbox
 	checks  tools.Validator
+	stuck   []atomic.Int32 // by source: questions that it has not come back from
 
 	actors sync.WaitGroup
 
@@ -105,12 +107,14 @@ func New(p Parts) *Host {
 	if p.Here == nil {
 		p.Here = func(chat.Key) bool { return true }
 	}
-	return &Host{
+	h := &Host{
 		store: p.Store, outbox: p.Outbox, models: p.Models, front: p.Front,
 		config: p.Config, log: p.Log, now: p.Now, here: p.Here,
 		name: newID(), toolbox: p.Toolbox,
 		live: make(map[chat.Key]*actor),
 	}
+	h.stuck = make([]atomic.Int32, 1+len(p.Toolbox.Sources)) // see sources
+	return h
 }
 
 // Run resumes what a former process left unfinished and runs conversations

@@ -34,7 +34,7 @@ func (a *actor) work() error {
 	if err := a.hearAnswers(); err != nil {
 		return err
 	}
-	if err := a.acknowledge(); err != nil {
+	if err := a.whileWaiting(); err != nil {
 		return err
 	}
 	if a.running != nil || a.halting != nil || a.draining() {

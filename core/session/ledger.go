@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"parley/core/ask"
 	"parley/core/chat"
 	"parley/core/llm"
 	"parley/storage"
@@ -82,26 +83,48 @@ func (c openCall) answer(ask string) (Answered, bool) {
 	return c.answered[i], true
 }
 
-// waits returns the request that the call waits for people to answer, "" for
-// none.
-func (c openCall) waits() string {
-	if n := len(c.asked); n > 0 {
-		if _, done := c.answer(c.asked[n-1].Ask); !done {
-			return c.asked[n-1].Ask
+// waits lists the requests that the call waits for people to answer.
+func (c openCall) waits() []string {
+	var open []string
+	for _, a := range c.asked {
+		if _, done := c.answer(a.Ask); !done {
+			open = append(open, a.Ask)
 		}
 	}
-	return ""
+	return open
+}
+
+// approvals lists the requests that ask whether the call may run, and of which
+// nobody has heard yet.
+func (c openCall) approvals() []string {
+	open := c.waits()
+	return slices.DeleteFunc(open, func(id string) bool {
+		return slices.ContainsFunc(c.asked, func(a Asked) bool { return a.Ask == id && a.Kind != ask.Approval })
+	})
+}
+
+// forget drops what people were asked about whether the call may run: it runs,
+// and that is spent, or they are asked anew.
+func (c *openCall) forget() {
+	c.asked = slices.DeleteFunc(slices.Clone(c.asked), func(a Asked) bool { return a.Kind == ask.Approval })
 }
 
 // waits lists the open requests of a turn.
 func (t *openTurn) waits() []string {
 	var open []string
 	for _, c := range t.calls {
-		if ask := c.waits(); ask != "" {
-			open = append(open, ask)
-		}
+		open = append(open, c.waits()...)
 	}
 	return open
+}
+
+// call returns an open call by its id.
+func (t *openTurn) call(id string) (openCall, bool) {
+	i := slices.IndexFunc(t.calls, func(c openCall) bool { return c.call.ID == id })
+	if i < 0 {
+		return openCall{}, false
+	}
+	return t.calls[i], true
 }
 
 // snapshot copies the calls for the turn, which must not see them change.
@@ -222,11 +245,15 @@ func (t *openTurn) add(e Entry) {
 			t.lengthen = 0
 		}
 	case ToolStated:
-		t.tries = 0
 		t.step(b)
 	case Asked:
 		t.tries = 0
-		t.at(b.Call, func(c *openCall) { c.asked = append(c.asked, b) })
+		t.at(b.Call, func(c *openCall) {
+			if b.Kind == ask.Approval {
+				c.forget()
+			}
+			c.asked = append(c.asked, b)
+		})
 	case Answered:
 		t.tries = 0
 		t.at(b.Call, func(c *openCall) { c.answered = append(c.answered, b) })
@@ -240,13 +267,25 @@ func (t *openTurn) add(e Entry) {
 	}
 }
 
-// step notes how far a call has come.
+// step notes how far a call has come. That one which ran before runs again is
+// nothing new: what ends the process each time it runs must not do so for ever.
+// An approval counts for one run.
 func (t *openTurn) step(b ToolStated) {
 	if b.State.Ended() {
+		t.tries = 0
 		t.calls = slices.DeleteFunc(t.calls, func(c openCall) bool { return c.call.ID == b.Call })
 		return
 	}
-	t.at(b.Call, func(c *openCall) { c.began = c.began || b.State == Running })
+	t.at(b.Call, func(c *openCall) {
+		if b.State != Running {
+			return
+		}
+		if !c.began {
+			t.tries = 0
+		}
+		c.began = true
+		c.forget()
+	})
 }
 
 func (t *openTurn) at(call string, change func(*openCall)) {

@@ -17,7 +17,6 @@ import (
 	"parley/core/chat"
 	"parley/core/llm"
 	"parley/core/policy"
-	"parley/tools"
 )
 
 // The prompt is laid out for the provider's prefix cache: what changes least
@@ -58,7 +57,7 @@ func (t *turn) request(ctx context.Context, view View) (llm.Request, error) {
 }
 
 // described is how the model reads the tools of a round.
-func described(all []tools.Tool) []llm.ToolSpec {
+func described(all []offered) []llm.ToolSpec {
 	list := make([]llm.ToolSpec, 0, len(all))
 	for _, s := range specs(all) {
 		list = append(list, llm.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})

@@ -40,7 +40,7 @@ func (t *turn) put(ctx context.Context, a Asked, r ask.Request) (Answered, error
 		return Answered{}, err
 	}
 	t.ready = step{}
-	return await(ctx, heard)
+	return t.await(ctx, heard)
 }
 
 // hear waits for a request that the log holds.
@@ -52,7 +52,7 @@ func (t *turn) hear(ctx context.Context, j *job, a Asked) (Answered, error) {
 	if err != nil {
 		return Answered{}, err
 	}
-	return await(ctx, heard)
+	return t.await(ctx, heard)
 }
 
 // appeal has the actor ask people, and returns where the answer will be heard.
@@ -61,7 +61,10 @@ func (t *turn) appeal(ctx context.Context, w wants) (<-chan Answered, error) {
 	return reply.heard, err
 }
 
-func await(ctx context.Context, heard <-chan Answered) (Answered, error) {
+// await waits for an answer. The time that people take is not the turn's.
+func (t *turn) await(ctx context.Context, heard <-chan Answered) (Answered, error) {
+	t.clock.pause()
+	defer t.clock.resume()
 	select {
 	case a := <-heard:
 		return a, nil
@@ -82,19 +85,36 @@ func (t *turn) question(ctx context.Context, j *job, q tools.Question) (tools.An
 }
 
 func (t *turn) clarify(ctx context.Context, j *job, a Asked, q tools.Question) (Answered, error) {
-	for _, old := range j.asked {
-		if old.Kind == a.Kind && old.Digest == a.Digest {
-			return t.hear(ctx, j, old)
-		}
+	if old, ok := j.recall(a); ok {
+		return t.hear(ctx, j, old)
 	}
+	redact := t.host.toolbox.redact
 	heard, err := t.appeal(ctx, wantAsk{step{}, a, ask.Request{
-		Tool: j.spec.Name, Title: q.Title, Question: q.Text, Choices: q.Choices,
+		Tool: j.spec.Name, Title: redact(q.Title), Question: redact(q.Text), Choices: q.Choices,
 		Details: ask.Details{Agent: MainAgent, Chat: t.key.String()},
 	}})
 	if err != nil {
 		return Answered{}, err
 	}
-	return await(ctx, heard)
+	return t.await(ctx, heard)
+}
+
+// recall finds the question that was asked before a restart, the first of its
+// kind that the call has not taken up again.
+func (j *job) recall(a Asked) (Asked, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, old := range j.asked {
+		if old.Kind != a.Kind || old.Digest != a.Digest || j.heard[old.Ask] {
+			continue
+		}
+		if j.heard == nil {
+			j.heard = make(map[string]bool)
+		}
+		j.heard[old.Ask] = true
+		return old, true
+	}
+	return Asked{}, false
 }
 
 func digestOf(q tools.Question) string {
@@ -109,6 +129,9 @@ func digestOf(q tools.Question) string {
 // openAsk puts a request to people: the row, the entry and the cards are one
 // commit.
 func (a *actor) openAsk(w wantAsk) (<-chan Answered, error) {
+	if _, open := a.ledger.turn.call(w.asked.Call); !open && w.step.round == nil {
+		return nil, errCallOver
+	}
 	r, err := a.complete(w)
 	if err != nil {
 		return nil, err
@@ -122,9 +145,17 @@ func (a *actor) openAsk(w wantAsk) (<-chan Answered, error) {
 	}
 	w.asked.Ask = r.ID
 	b := a.stepBatch(w.step)
+	announced := len(b.posts) > 0 // the words that led to the question come first
+	if err := a.release(&b, w.step); err != nil {
+		return nil, err
+	}
+	if old, ok := a.ledger.turn.call(w.asked.Call); ok && r.Kind == ask.Approval {
+		if err := a.withdraw(&b, "the call has changed, and is asked about anew", old.approvals()); err != nil {
+			return nil, err
+		}
+	}
 	b.ops = append(b.ops, ops...)
 	b.log(w.asked)
-	announced := len(b.posts) > 0 // the words that led to the question come first
 	for _, card := range r.Cards {
 		p := cardPost(ask.CardPost(r, card), card)
 		p.Post.InOrder = announced && card.Key == a.key
@@ -236,15 +267,40 @@ func outcome(asked Asked, r ask.Request, known bool) Answered {
 	return a
 }
 
-// withdraw settles the open requests of the open turn and says so on their
-// cards.
-func (a *actor) withdraw(b *batch, why string) error {
-	if a.ledger.turn == nil || a.host.toolbox.Asks == nil {
+// release withdraws what the calls of a step have asked people and need no
+// answer to any more: whether they may run, once they do, and all else when
+// they have ended.
+func (a *actor) release(b *batch, s step) error {
+	for _, body := range s.bodies {
+		stated, ok := body.(ToolStated)
+		if !ok || a.ledger.turn == nil {
+			continue
+		}
+		call, open := a.ledger.turn.call(stated.Call)
+		if !open {
+			continue
+		}
+		useless := call.approvals()
+		if stated.State.Ended() {
+			useless = call.waits()
+		}
+		if err := a.withdraw(b, "it is not needed any more", useless); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withdraw settles requests whose answers are of no use any more, and says so
+// on their cards.
+func (a *actor) withdraw(b *batch, why string, open []string) error {
+	if a.host.toolbox.Asks == nil || len(open) == 0 {
 		return nil
 	}
-	open := a.ledger.turn.waits()
-	if len(open) == 0 {
-		return nil
+	if a.running != nil {
+		for _, id := range open {
+			delete(a.running.waits, id)
+		}
 	}
 	requests, ops, err := a.host.toolbox.Asks.Withdraw(a.life.work, why, open...)
 	if err != nil {
@@ -266,10 +322,16 @@ func Settled(r ask.Request) []Addressed {
 	return posts
 }
 
-// acknowledge tells people who write while a turn waits for an answer that
-// their message is read next.
-func (a *actor) acknowledge() error {
+// whileWaiting does what a turn that waits for people must not hold up. People
+// who write are told that their message is read next; who begins a new
+// conversation does not wait for an answer in the old one; and when parley stops
+// there is nothing to wait for, since the turn goes on from where it is.
+func (a *actor) whileWaiting() error {
 	if a.running == nil || len(a.running.waits) == 0 || a.halting != nil {
+		return nil
+	}
+	if a.draining() {
+		a.running.cancel(errSuspended)
 		return nil
 	}
 	items, err := a.claim(Messages)
@@ -277,20 +339,37 @@ func (a *actor) acknowledge() error {
 		return err
 	}
 	for _, w := range items {
-		if a.running.told[w.item.ID] || a.host.front.Command(w.ev) {
+		if a.running.told[w.item.ID] {
 			continue
 		}
 		if a.running.told == nil {
 			a.running.told = make(map[string]bool)
 		}
 		a.running.told[w.item.ID] = true
-		posts := a.show("later/"+w.item.ID, "", nil, Postponed{For: slices.Min(slices.Collect(maps.Keys(a.running.waits)))})
-		if err := a.commit(batch{posts: posts}); err != nil {
+		if err := a.acknowledge(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (a *actor) acknowledge(w waiting) error {
+	if a.host.front.Command(w.ev) {
+		if effect, err := a.ask(w.ev); err == nil && effect.Act == (Renew{}) {
+			a.running.cancel(errRenewed)
+		}
+		return nil
+	}
+	if _, said := w.ev.Body.(chat.Said); !said {
+		return nil
+	}
+	next := slices.Min(slices.Collect(maps.Keys(a.running.waits)))
+	return a.commit(batch{posts: a.show(Later(w.item.ID), "", nil, Postponed{For: next})})
+}
+
+// Later is the id of the post that says of a waiting message that it is read
+// next.
+func Later(event string) string { return "later/" + event }
 
 // expire settles requests whose time is over, until ctx ends.
 func (h *Host) expire(ctx context.Context) {

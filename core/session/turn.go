@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"parley/core/chat"
 	"parley/core/llm"
@@ -90,6 +91,7 @@ type turn struct {
 	budget  *llm.Budget
 	spare   *llm.Budget // for summaries, whose failures must not cost the answer
 	wishes  chan<- wish
+	clock   *clock
 	offered offer // what the round may call
 	ready   step
 	round   int  // complete answers so far
@@ -112,8 +114,10 @@ func (a *actor) launch(rounds int) {
 	t.round, t.cuts = rounds, open.lengthen
 	calls := open.snapshot()
 	a.start(t, nil, func(ctx context.Context) ending {
-		ctx, cancel := context.WithTimeoutCause(ctx, a.host.config.TurnTimeout, errTimeUp)
-		defer cancel()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		t.clock = newClock(a.host.config.TurnTimeout, func() { cancel(errTimeUp) })
+		defer t.clock.stop()
 		end := t.run(ctx, view, calls)
 		end.late = t.ready
 		return end
@@ -159,6 +163,7 @@ func guarded(ctx context.Context, f func(context.Context) ending) (e ending) {
 var (
 	errTimeUp  = errors.New("the turn took too long")
 	errStopped = errors.New("stopped by a person")
+	errRenewed = errors.New("a person began a new conversation")
 )
 
 // lost is what a person is told of a mistake of ours.
@@ -174,20 +179,21 @@ func (t *turn) ask(ctx context.Context, w wants) (View, error) {
 	return g.view, err
 }
 
-// tell has the actor do something and waits for it.
+// tell has the actor do something and waits for it. What the actor has taken up
+// is waited for in any case: it will stand in the log, and who went away without
+// knowing would have it logged twice.
 func (t *turn) tell(ctx context.Context, w wants) (grant, error) {
+	if ctx.Err() != nil {
+		return grant{}, context.Cause(ctx)
+	}
 	reply := make(chan grant, 1)
 	select {
 	case t.wishes <- wish{w, reply}:
 	case <-ctx.Done():
 		return grant{}, context.Cause(ctx)
 	}
-	select {
-	case g := <-reply:
-		return g, g.err
-	case <-ctx.Done():
-		return grant{}, context.Cause(ctx)
-	}
+	g := <-reply
+	return g, g.err
 }
 
 // run makes rounds until the turn is over, beginning with the calls that the
@@ -243,12 +249,15 @@ func (t *turn) makeRound(ctx context.Context, view View) (View, *ending) {
 // called carries out the calls of a round. Behind the last round that the turn
 // may make nothing is steered in, since nobody would read it.
 func (t *turn) called(ctx context.Context, said AssistantSaid, r llm.Reply) (View, *ending) {
-	calls := make([]openCall, 0, len(r.Calls))
-	for _, c := range r.Calls {
+	calls := make([]openCall, 0, len(said.Calls))
+	for _, c := range said.Calls {
 		calls = append(calls, openCall{call: c})
 	}
 	t.ready.round = &wantRound{said, t.news(r)}
 	t.partial.Reset()
+	if said.Text == "" && len(t.ready.round.notes) == 0 {
+		t.host.outbox.Draft(t.key, post(t.id, t.round), "") // the line about the last call: no post takes its place
+	}
 	return t.work(ctx, calls)
 }
 
@@ -264,7 +273,7 @@ func (t *turn) goOn(ctx context.Context, open []openCall) (View, *ending) {
 
 // work carries out calls and then takes in what people said meanwhile.
 func (t *turn) work(ctx context.Context, calls []openCall) (View, *ending) {
-	view, err := t.carryOut(ctx, t.jobs(calls))
+	view, err := t.carryOut(ctx, calls)
 	if err == nil && t.round < t.host.config.MaxRounds {
 		view, err = t.ask(ctx, wantSteering{})
 	}
@@ -292,10 +301,26 @@ func (t *turn) said(r llm.Reply) AssistantSaid {
 	return AssistantSaid{
 		Turn: t.id, Round: t.round,
 		Text: trim(r.Text), Reasoning: r.Reasoning, ReasonedBy: r.ModelID,
-		Calls: r.Calls, Finish: r.Finish,
+		Calls: distinct(r.Calls), Finish: r.Finish,
 		Model: r.Model, Usage: r.Usage, Cost: r.Cost,
 		Estimate: t.sent,
 	}
+}
+
+// distinct gives each call of an answer an id of its own: its result is found
+// by it.
+func distinct(calls []llm.Call) []llm.Call {
+	const longest = 200
+	seen := make(map[string]bool, len(calls))
+	list := slices.Clone(calls)
+	for i := range list {
+		id := &list[i].ID
+		for *id == "" || len(*id) > longest || !utf8.ValidString(*id) || seen[*id] {
+			*id = newID()
+		}
+		seen[*id] = true
+	}
+	return list
 }
 
 func (t *turn) final(said AssistantSaid, r llm.Reply) *ending {
@@ -328,6 +353,8 @@ func (t *turn) failed(err error) *ending {
 		return &ending{reason: errSuspended.Error()}
 	case errors.Is(err, errStopped):
 		return &ending{how: Stopped, partial: trim(t.partial.String())}
+	case errors.Is(err, errRenewed):
+		return &ending{how: Stopped, sentence: "I leave this: a new conversation begins."}
 	case errors.Is(err, errTimeUp):
 		return &ending{
 			how: Exhausted, reason: err.Error(),

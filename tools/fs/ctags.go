@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"parley/core/chat"
 )
 
 const (
@@ -141,4 +143,26 @@ func tags(out []byte) ([]symbol, error) {
 	}
 	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.deep, b.deep)) })
 	return all, nil
+}
+
+// Finding says whether outlines of all languages can be made, for check and
+// doctor.
+func Finding(ctx context.Context) chat.Finding {
+	f := chat.Finding{Part: "ctags", Level: chat.Good}
+	program, err := tagger("").program()
+	if err != nil {
+		f.Level, f.Says = chat.Off, "Not installed: outlines are made of Go, Markdown, TOML, SQL and Kotlin only."
+		f.Remedy = "Install universal-ctags for other languages; nothing else needs it."
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, tagTime)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil || !bytes.Contains(said, []byte("Universal Ctags")) {
+		f.Level, f.Says = chat.Off, fmt.Sprintf("%s is not universal-ctags: outlines are made of Go, Markdown, TOML, SQL and Kotlin only.", program)
+		f.Remedy = "Install universal-ctags for other languages; nothing else needs it."
+		return f
+	}
+	f.Says = fmt.Sprintf("%s makes outlines of source files.", program)
+	return f
 }

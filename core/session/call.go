@@ -151,7 +151,9 @@ func (t *turn) carry(ctx context.Context, j *job) error {
 
 // execute runs a call that may run and is logged as running.
 func (t *turn) execute(ctx context.Context, j *job) error {
-	t.host.outbox.Draft(t.key, post(t.id, t.round+1), "*"+j.label+" …*")
+	if !j.spec.Plumbing { // which is over at once, or puts a question below this line
+		t.host.outbox.Draft(t.key, post(t.id, t.round+1), "*"+j.label+" …*")
+	}
 	life, end := context.WithCancelCause(ctx)
 	outcome := drive(ctx, j.tool, t.toolCall(life, j))
 	end(errCallOver)

@@ -30,7 +30,7 @@ type watch struct {
 	limits Limits
 
 	moved   time.Time // when the answer last went on
-	armed   time.Duration
+	armed   time.Duration // the limit that runs, also when part of it is over
 	closing bool
 }
 
@@ -48,9 +48,10 @@ func (w *watch) stop() {
 	w.cancel(nil)
 }
 
-func (w *watch) arm(d time.Duration) {
-	w.armed = d
-	w.timer.Reset(d)
+// arm starts a limit of which left is left.
+func (w *watch) arm(limit, left time.Duration) {
+	w.armed = limit
+	w.timer.Reset(max(0, left))
 }
 
 // heard notes that something came, be it a keep-alive.
@@ -58,8 +59,12 @@ func (w *watch) heard() {
 	if w.moved.IsZero() || w.closing {
 		return
 	}
-	left := max(w.limits.FirstByte, w.limits.Silence) - time.Since(w.moved)
-	w.arm(max(0, min(w.limits.Silence, left)))
+	longest := max(w.limits.FirstByte, w.limits.Silence)
+	if left := longest - time.Since(w.moved); left < w.limits.Silence {
+		w.arm(longest, left)
+		return
+	}
+	w.arm(w.limits.Silence, w.limits.Silence)
 }
 
 // went notes that the answer went on.
@@ -68,13 +73,13 @@ func (w *watch) went() {
 		return
 	}
 	w.moved = time.Now()
-	w.arm(w.limits.Silence)
+	w.arm(w.limits.Silence, w.limits.Silence)
 }
 
 // ends gives the stream d to close.
 func (w *watch) ends(d time.Duration) {
 	w.closing = true
-	w.arm(d)
+	w.arm(d, d)
 }
 
 // silent says whether a limit ended the request.

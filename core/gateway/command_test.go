@@ -230,7 +230,7 @@ func TestStatusTellsAdminsMore(t *testing.T) {
 			return []chat.Finding{{Part: "store", Level: chat.Good, Says: "1 MB"}, {Part: "discord", Level: chat.Off, Says: "no token"}}
 		}, Access: s.who})
 		e, err := s.gateway.Run(s.t.Context(), s.event(ada, "a", private("/status")), session.Scene{})
-		if err != nil || !strings.Contains(e.Posts[0].Post.Text, "- store: ok, 1 MB\n") || strings.Contains(e.Posts[0].Post.Text, "discord") {
+		if err != nil || !strings.Contains(e.Posts[0].Post.Text, "- store (ok): 1 MB\n") || strings.Contains(e.Posts[0].Post.Text, "discord") {
 			t.Errorf("%+v, %v", e, err)
 		}
 	})

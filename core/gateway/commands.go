@@ -51,7 +51,7 @@ func (g *Gateway) pair(ctx context.Context, c call) (session.Effect, error) {
 
 func (g *Gateway) role(ctx context.Context, c call) (session.Effect, error) {
 	if len(c.line.Args) < 2 {
-		return g.say(c.ev, "Say whom and what: `/role USER owner|admin|member|guest|none`. USER is an id such as `telegram:123456`, which /whoami shows, or a name."), nil
+		return g.say(c.ev, "Say whom and what: `/role USER owner|admin|member|guest|none`. USER is an id such as `telegram:123456`, which /whoami shows."), nil
 	}
 	last := len(c.line.Args) - 1
 	user := strings.Join(c.line.Args[:last], " ")
@@ -197,7 +197,7 @@ func (g *Gateway) status(ctx context.Context, c call) (session.Effect, error) {
 	if g.findings != nil && c.role.Reaches(access.Admin) {
 		for _, f := range g.findings(ctx) {
 			if f.Level != chat.Off {
-				fmt.Fprintf(&b, "- %s: %s, %s\n", f.Part, f.Level, f.Says)
+				fmt.Fprintf(&b, "- %s (%s): %s\n", f.Part, f.Level, f.Says)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (g *Gateway) list() []command {
 		g.row("unlink", "ACCOUNT", "take an account out of your linked ones", true, access.Guest, g.unlink).alone(),
 		g.row("sethome", "", "make this chat the one where I reach you", true, access.Guest, g.sethome),
 		g.row("mention", "mention|always|off", "when I answer in this group", true, access.Admin, g.mention).in(chat.GroupsOnly),
-		g.row("pair", "CODE", "let the person in who was given this code", true, access.Admin, g.pair),
+		g.row("pair", "[CODE]", "let the person in who was given this code, or list who waits", true, access.Admin, g.pair),
 		g.row("role", "USER owner|admin|member|guest|none", "change what a person may do", true, access.Admin, g.role),
 		g.row("claim", "CODE", "become the owner, with the code that parley printed", true, access.None, g.claim),
 	}

@@ -29,7 +29,7 @@ type watch struct {
 	timer  *time.Timer
 	limits Limits
 
-	moved   time.Time // when the answer last went on
+	moved   time.Time     // when the answer last went on
 	armed   time.Duration // the limit that runs, also when part of it is over
 	closing bool
 }

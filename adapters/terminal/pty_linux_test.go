@@ -73,7 +73,7 @@ func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no pseudo terminals here: %v", err)
+		missing(t, fmt.Errorf("no pseudo terminals here: %w", err))
 	}
 	conn, err := master.SyscallConn()
 	if err != nil {
@@ -90,7 +90,7 @@ func openPTY(t *testing.T) (master, slave *os.File) {
 	}
 	slave, err = os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no pseudo terminals here: %v", err)
+		missing(t, fmt.Errorf("no pseudo terminals here: %w", err))
 	}
 	return master, slave
 }

@@ -37,7 +37,7 @@ func full(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		missing(t, err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	return f
@@ -149,7 +149,7 @@ func TestNohup(t *testing.T) {
 	cmd := p.command(t.Context(), "-c", `trap '' HUP; exec "$0" serve`, os.Args[0])
 	var err error
 	if cmd.Path, err = exec.LookPath("sh"); err != nil {
-		t.Skip(err)
+		missing(t, err)
 	}
 	s := started(t, cmd)
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/status")
@@ -196,7 +196,7 @@ func TestRealDiskThatTakesNothing(t *testing.T) {
 	hear("You said one")
 	var usual unix.Rlimit
 	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Max: unix.RLIM_INFINITY}, &usual); err != nil {
-		t.Skip(err)
+		missing(t, err)
 	}
 	say("two")
 	s.await(t, "Line 2 could not be stored")

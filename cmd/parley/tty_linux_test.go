@@ -62,7 +62,7 @@ func (w *window) open() {
 	w.t.Helper()
 	var err error
 	if w.master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		w.t.Skipf("no pseudo terminals here: %v", err)
+		missing(w.t, fmt.Errorf("no pseudo terminals here: %w", err))
 	}
 	conn, err := w.master.SyscallConn()
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *window) open() {
 		w.slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	}
 	if err != nil {
-		w.t.Skipf("no pseudo terminals here: %v", err)
+		missing(w.t, fmt.Errorf("no pseudo terminals here: %w", err))
 	}
 }
 

@@ -143,7 +143,7 @@ func (g *Gateway) findTool(ctx context.Context, name string) (tools.Spec, bool) 
 func (g *Gateway) unknownTool(ctx context.Context, a asker, name string) string {
 	best, least := "", 3
 	consider := func(candidate string) {
-		if d := distance(name, candidate); d < least {
+		if d := tools.Distance(name, candidate); d < least {
 			best, least = candidate, d
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"parley/core/access"
 	"parley/core/chat"
 	"parley/core/session"
+	"parley/tools"
 )
 
 // command is a row of the command table.
@@ -167,7 +168,7 @@ func roleName(r access.Role) string {
 func (g *Gateway) unknown(name string) string {
 	best, least := "", 3
 	for _, c := range g.table {
-		if d := distance(name, c.Name); d < least {
+		if d := tools.Distance(name, c.Name); d < least {
 			best, least = c.Name, d
 		}
 	}
@@ -175,28 +176,6 @@ func (g *Gateway) unknown(name string) string {
 		return fmt.Sprintf("There is no command /%s. Did you mean /%s? /help lists them all.", name, best)
 	}
 	return fmt.Sprintf("There is no command /%s. /help lists them all.", name)
-}
-
-// distance is how many letters have to be changed, added or removed to turn a
-// into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // say is the effect of a command that only replies. A ticket gets a post even

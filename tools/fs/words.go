@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"unicode"
 	"unicode/utf8"
+
+	"parley/tools"
 )
 
 // sentence makes an error something that the model can act on. What the system
@@ -175,26 +177,5 @@ func near(a, b string) bool {
 	if len(a) > 64 || len(b) > 64 {
 		return false
 	}
-	return distance(a, b) <= max(1, len(b)/4)
-}
-
-// distance is how many letters one has to change, add or drop.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return tools.Distance(a, b) <= max(1, len(b)/4)
 }
